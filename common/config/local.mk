@@ -1,0 +1,2 @@
+noinst_LIBRARIES += libconfig.a
+libconfig_a_SOURCES =

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The log: one line an event, one write(2) a line, never blocking.
+ *
+ * A line that stderr can't take at once (full pipe) is dropped and counted; the next line that gets through
+ * says how many were lost. Formats: journald ("<N>" priority prefix, sd-daemon(3)), text (terminal), json
+ * (one object a line: time, level, msg, then the fields). "auto": journald when stderr is the journal
+ * (JOURNAL_STREAM matches its device and inode), text on a terminal, else json.
+ * Fields are key/value pairs of strings; the context (controller ...) is added to every line of the process.
+ * The caller sees to it that no secret is in a message; log_mask() registers secrets that are replaced by "***"
+ * in every line as a second barrier.
+ */
+#ifndef COMMON_LOG_H
+#define COMMON_LOG_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARN, LOG_LEVEL_INFO, LOG_LEVEL_DEBUG, LOG_LEVEL_MAX };
+enum log_format { LOG_FORMAT_AUTO, LOG_FORMAT_JOURNALD, LOG_FORMAT_TEXT, LOG_FORMAT_JSON, LOG_FORMAT_MAX };
+
+/* Most bytes of a line, the line end included; longer ones are cut at a character and marked "...". */
+#define LOG_LINE_MAX 8192
+
+void log_open(enum log_level level, enum log_format format);
+void log_set_level(enum log_level level);
+enum log_level log_get_level(void);
+/* "error", "warn", "info", "debug"; -1 for an unknown word. */
+int log_level_parse(const char *word);
+const char *log_level_name(enum log_level level);
+/* "auto", "journald", "text", "json"; -1 for an unknown word. */
+int log_format_parse(const char *word);
+/* Adds key=value to every later line of this process; value NULL removes it. Up to 8; copied. */
+void log_context(const char *key, const char *value);
+/* A secret (8 bytes or more; shorter ones are ignored) that must never be shown. Up to 64; the oldest makes room. */
+void log_mask(const char *secret, size_t length);
+/* Replaces each registered secret in text by asterisks, in place: for conditions, Events and errors that carry foreign text. */
+void log_apply_mask(char *text);
+/* Lines dropped since the start. */
+uint64_t log_dropped(void);
+/* Tests: lines go to the callback and not to stderr; NULL ends it. */
+void log_capture(void (*callback)(enum log_level level, const char *line, void *data), void *data);
+
+/* fields: NULL-terminated pairs "key", "value", ...; a NULL value skips the pair. */
+void log_fields(enum log_level level, const char *const *fields, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+void log_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void log_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void log_info(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void log_debug(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#define LOG_FIELDS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+#endif

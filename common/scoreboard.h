@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The scoreboard: one sealed memfd a worker, which the worker writes and the supervisor only reads.
+ *
+ * The supervisor creates it before the fork (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL, so that nobody can truncate it under the
+ * reader), maps it MADV_DONTFORK, and treats every byte as hostile: copies under a sequence count (bounded tries), ranges checked,
+ * text terminated. Writers: one, the worker's event loop; updates of numbers are single stores, those of texts stand between
+ * scoreboard_begin() and scoreboard_end().
+ */
+#ifndef COMMON_SCOREBOARD_H
+#define COMMON_SCOREBOARD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "common/metrics.h"
+#include "common/worker_state.h"
+
+#define SCOREBOARD_VERSION 1
+#define SCOREBOARD_KEY_MAX 328 /* namespace (63) / name (253) and the NUL, rounded up */
+
+struct scoreboard {
+	uint32_t version;
+	uint32_t generation;          /* the incarnation that writes; a reader drops another's */
+	uint32_t sequence;            /* odd: texts are being written */
+	uint32_t state;               /* enum worker_state */
+	int64_t heartbeat_ns;         /* clock_monotonic_ns(), by the worker's own loop */
+	int64_t watch_seen_ns;        /* last byte, or accepted (re)opening, of the primary watch */
+	int64_t live_since_ns;        /* 0: not live */
+	int64_t busy_since_ns;        /* entry into the running synchronous step; 0: none */
+	char busy_key[SCOREBOARD_KEY_MAX]; /* namespace/name that it works on */
+	char server_host[256];        /* host:port of the API server, for the label host */
+	char cause[256];              /* why it is in this state; empty: nothing to say */
+	uint64_t slots[METRIC_SLOTS_MAX];
+};
+
+/* Creates, sizes and seals: returns the fd (CLOEXEC) and the reader's mapping, or -errno. */
+int scoreboard_create(uint32_t generation, const struct scoreboard **ret_map);
+/* The worker's side: maps fd for writing. NULL on failure. */
+struct scoreboard *scoreboard_attach(int fd);
+void scoreboard_unmap(const struct scoreboard *map);
+/* A consistent, checked copy: false when the writer is of another generation or never holds still (then *ret is not touched). */
+bool scoreboard_copy(const struct scoreboard *map, uint32_t generation, struct scoreboard *ret);
+
+/* The writer's side. A process has at most one; before scoreboard_use() all of these write to a private one (programs without a supervisor). */
+void scoreboard_use(struct scoreboard *board);
+struct scoreboard *scoreboard_mine(void);
+void scoreboard_set_state(enum worker_state state, const char *cause);
+void scoreboard_enter(const char *namespace_, const char *name); /* before a synchronous step on an object */
+void scoreboard_leave(void);
+void metric_add(enum metric_id id, unsigned series, uint64_t n);
+void metric_set(enum metric_id id, unsigned series, uint64_t value);
+void metric_observe(enum metric_id id, unsigned series, int64_t duration_ns);
+
+#endif

@@ -1,0 +1,2 @@
+noinst_LIBRARIES += libtemplate.a
+libtemplate_a_SOURCES =

@@ -1,0 +1,2 @@
+noinst_LIBRARIES += libsupervisor.a
+libsupervisor_a_SOURCES =

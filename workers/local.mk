@@ -1,0 +1,2 @@
+noinst_LIBRARIES += libworkers.a
+libworkers_a_SOURCES =
