@@ -31,15 +31,15 @@ AC_DEFUN([OP_WARNINGS], [
 		-Wcast-align -Wwrite-strings -Wformat=2 -Wundef -Wvla
 		-Wlogical-op -Wduplicated-cond -Wduplicated-branches -Wjump-misses-init
 		-fno-common],
-		[OP_CFLAG(op_flag, [WARN_CFLAGS])])
+		[OP_CFLAG(m4_defn([op_flag]), [WARN_CFLAGS])])
 ])
 
 AC_DEFUN([OP_HARDENING], [
 	AC_REQUIRE([AC_PROG_SED])
 	m4_foreach_w([op_flag], [-fstack-protector-strong -fstack-clash-protection
-		-fcf-protection=full -fPIE], [OP_CFLAG(op_flag, [HARD_CFLAGS])])
+		-fcf-protection=full -fPIE], [OP_CFLAG(m4_defn([op_flag]), [HARD_CFLAGS])])
 	# FORTIFY needs optimisation, and some compilers define it already.
 	AS_CASE([" $CFLAGS "], [*" -O"[[123s]]*], [HARD_CFLAGS="$HARD_CFLAGS -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2"])
 	m4_foreach_w([op_flag], [-Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack -pie],
-		[OP_LDFLAG(op_flag, [HARD_LDFLAGS])])
+		[OP_LDFLAG(m4_defn([op_flag]), [HARD_LDFLAGS])])
 ])
