@@ -1,2 +1,2 @@
 noinst_LIBRARIES += libsupervisor.a
-libsupervisor_a_SOURCES =
+libsupervisor_a_SOURCES = supervisor/supervisor.h

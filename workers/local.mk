@@ -1,2 +1,2 @@
 noinst_LIBRARIES += libworkers.a
-libworkers_a_SOURCES =
+libworkers_a_SOURCES = workers/worker.h

@@ -1,2 +1,2 @@
 noinst_LIBRARIES += libconfig.a
-libconfig_a_SOURCES =
+libconfig_a_SOURCES = common/config/config.h common/config/check.h

@@ -1,2 +1,2 @@
 noinst_LIBRARIES += libtemplate.a
-libtemplate_a_SOURCES =
+libtemplate_a_SOURCES = common/template/template.h

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The effective configuration, as the supervisor and a worker use it.
+ *
+ * The way: files --(check.h, in the checker process: YAML, schema table, expressions)--> canonical JSON document --(config_decode)--> these structs.
+ * The document carries a controller's settings with all defaults filled in, so that equal settings are equal bytes: a reload compares them.
+ */
+#ifndef COMMON_CONFIG_CONFIG_H
+#define COMMON_CONFIG_CONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cjson/cJSON.h>
+#include "common/error.h"
+#include "common/kube/path.h"
+#include "common/log.h"
+
+#define CONFIG_CONTROLLERS_MAX 1000
+#define CONFIG_CHILDREN_MAX    64
+
+enum config_conflict { CONFIG_CONFLICT_FORCE, CONFIG_CONFLICT_FAIL };
+
+struct config_child {
+	char *id;
+	char *api_version, *kind;   /* literals of the template */
+	const cJSON *template_;     /* within the controller's document */
+	const cJSON *when;          /* expression string or boolean, NULL: always */
+	bool literal;
+	enum config_conflict conflict;
+};
+
+struct config_controller {
+	char *name;                 /* DNS label, at most 63 */
+	struct kube_resource resource; /* group, version, plural */
+	char **namespaces;          /* n_namespaces; 0: all */
+	size_t n_namespaces;
+	char *selector, *field_selector; /* NULL: none */
+	bool required;
+	bool paused;
+	struct config_child *children;
+	size_t n_children;
+	const cJSON *status;        /* template; a member {"once": "${...}"} is a once field; NULL: none */
+	const cJSON *status_on_error;
+	unsigned concurrency;       /* objects in flight, default 16 */
+	unsigned prune_max;         /* prune.max, default 10 */
+	int64_t watch_silence_ns, request_timeout_ns, resync_ns, retry_min_ns, retry_max_ns, render_timeout_ns;
+	double writes_per_second;
+	unsigned writes_burst;
+	int64_t memory_limit;       /* limits.memory in bytes, 0: none */
+	int64_t file_limit;         /* limits.files, 0: as the system */
+	/* from the top level, repeated for the worker */
+	char *instance;
+	char *kubeconfig, *context; /* cluster.*, NULL: the standard rules */
+	const cJSON *vars;
+	int64_t heartbeat_ns;
+	cJSON *document;            /* owns what the const cJSON pointers above point into */
+};
+
+struct config_supervisor {
+	char *instance;
+	char *http_listen;          /* "auto", "HOST:PORT", ":PORT", "unix:PATH", "off" */
+	enum log_level log_level;
+	enum log_format log_format;
+	bool strict_start;
+	int64_t heartbeat_ns, stop_grace_ns, kill_grace_ns;
+};
+
+/*
+ * The checker's document:
+ * {"valid": bool, "errors": ["file:line:column: path: problem", ...], "warnings": [...],
+ *  "files": [{"path": "...", "valid": bool, "main": bool, "controllers": ["name", ...]}],
+ *  "supervisor": {...}, "controllers": {"nginx": {...}, ...}}
+ * "valid" is false only when the main file is not usable (then "supervisor" and "controllers" are absent). A bad conf.d file is "valid": false in files, with its controllers' names as
+ * far as they could be read; they are not in "controllers".
+ */
+int config_decode_supervisor(const cJSON *document, struct config_supervisor *ret, struct error *err);
+void config_supervisor_clear(struct config_supervisor *config);
+/* One member of "controllers", as canonical bytes. NULL with the cause. */
+struct config_controller *config_decode_controller(const char *bytes, size_t length, struct error *err);
+void config_controller_free(struct config_controller *controller);
+/* The groups of a controller's templates in their fixed order (shared by checker and worker): for child i: 2*i when, 2*i+1 template; then CONFIG_GROUP_STATUS, CONFIG_GROUP_ON_ERROR, then a group a once field. */
+struct template_source;
+struct config_templates;
+struct config_templates *config_templates_new(const struct config_controller *controller);
+const struct template_source *config_templates_source(const struct config_templates *templates);
+size_t config_group_when(const struct config_controller *controller, size_t child);
+size_t config_group_template(const struct config_controller *controller, size_t child);
+size_t config_group_status(const struct config_controller *controller);   /* the status without its once fields */
+size_t config_group_on_error(const struct config_controller *controller);
+size_t config_n_once(const struct config_templates *templates);
+const char *config_once_key(const struct config_templates *templates, size_t i); /* key in status */
+size_t config_group_once(const struct config_controller *controller, size_t i);
+void config_templates_free(struct config_templates *templates);
+
+#endif
