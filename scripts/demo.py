@@ -101,7 +101,7 @@ class Demo:
     def add_crd(self):
         before = {name: worker["pid"] for name, worker in self.operatord.workers().items()}
         self.kube.create(CRDS, load(f"{EXAMPLES}/crds/greeting.yaml")[0])
-        shutil.copy(f"{EXAMPLES}/conf.d/greeting.yaml", os.path.join(self.directory, "conf.d"))
+        shutil.copy(f"{EXAMPLES}/greeting.yaml", os.path.join(self.directory, "conf.d"))
         self.operatord.ctl("reload")
         self.operatord.wait_live("nginx", "uuid", "greeting")
         after = {name: worker["pid"] for name, worker in self.operatord.workers().items()}
