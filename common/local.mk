@@ -3,7 +3,7 @@
 noinst_LIBRARIES += libcommon.a libloop.a libproc.a
 libcommon_a_SOURCES = common/error.h common/buf.h common/memory.h common/log.h common/backoff.h \
 	common/json.h common/jsonscan.h common/yaml.h common/clock.h common/records.h common/worker_state.h \
-	common/metrics.h common/scoreboard.h
+	common/metrics.h common/scoreboard.h common/control_path.h common/control_path.c
 libcommon_a_CPPFLAGS = $(AM_CPPFLAGS) $(CJSON_CFLAGS) $(FYAML_CFLAGS) $(XXHASH_CFLAGS)
 COMMON_LIBS = $(CJSON_LIBS) $(FYAML_LIBS) $(XXHASH_LIBS) -lm
 libloop_a_SOURCES = common/loop/loop.h
