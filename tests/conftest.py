@@ -1,0 +1,61 @@
+"""Options and the server under all tests here: --server devserver (default) or cluster, --build DIR."""
+
+import os
+import sys
+
+import pytest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+for folder in ("lib", "cluster"):
+    sys.path.insert(0, os.path.join(HERE, folder))
+
+import cluster as control_plane  # noqa: E402
+from kubeclient import Kube  # noqa: E402
+from programs import DevServer  # noqa: E402
+
+
+def pytest_addoption(parser):
+    parser.addoption("--server", choices=("devserver", "cluster"), default="devserver",
+                     help="what the tests run against: the development server, or a real kube-apiserver")
+    parser.addoption("--build", default=os.environ.get("OPERATORD_BUILD", "build-test"),
+                     help="the build directory with the programs")
+
+
+class Server:
+    """The API server of this run: .kubeconfig (cluster administrator), .kube, .real."""
+
+    def __init__(self, kubeconfig, real):
+        self.kubeconfig = str(kubeconfig)
+        self.real = real
+        self.kube = Kube(self.kubeconfig)
+
+
+@pytest.fixture(scope="session")
+def build(request):
+    return os.path.abspath(request.config.getoption("--build"))
+
+
+@pytest.fixture(scope="session")
+def server(request, build, tmp_path_factory):
+    directory = str(tmp_path_factory.mktemp("server"))
+    named = os.environ.get("OPERATORD_TEST_CLUSTER")
+    if request.config.getoption("--server") == "devserver":
+        started = DevServer(build, directory)
+        yield Server(started.kubeconfig, real=False)
+        assert started.stop() == 0, started.tail()
+    elif named:
+        yield Server(named, real=True)
+    else:
+        try:
+            started = control_plane.Cluster().start(directory)
+        except control_plane.Unavailable as reason:
+            pytest.skip(f"no real API server here: {reason}")
+        with started:
+            yield Server(started.admin, real=True)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def kubeconfig_variable(request):
+    """The contract suite finds its server by this variable."""
+    if "contract" in " ".join(str(item.fspath) for item in request.session.items):
+        os.environ["OPERATORD_TEST_KUBECONFIG"] = request.getfixturevalue("server").kubeconfig
