@@ -163,9 +163,9 @@ class Objects:
             body["spec"] = spec
         return self.kube.create(self.nginx(), body)
 
-    def create(self, plural_path, kind, name, **more):
-        return self.kube.create(plural_path, {"apiVersion": "demo.operator/v1", "kind": kind,
-                                              "metadata": {"name": name}, **more})
+    def create(self, path, kind, name, labels=None, **more):
+        metadata = {"name": name, "labels": labels} if labels else {"name": name}
+        return self.kube.create(path, {"apiVersion": "demo.operator/v1", "kind": kind, "metadata": metadata, **more})
 
     def condition(self, path, kind="Ready"):
         """The condition of an object, {} while it has none."""

@@ -73,8 +73,7 @@ def test_a_failure_shows_and_is_overcome(kind, objects):
     controllers[0]["status"]["message"] = "${if .metadata.labels.fail then error(\"told to fail\") else \"UUID created\" end}"
     site.write(site.main(controllers))
     site.start(name)
-    create("one", )
-    objects.kube.create(path(), {**objects.kube.get(path("one")), "metadata": {"name": "bad", "labels": {"fail": "yes"}}, "status": None})
+    create("bad", labels={"fail": "yes"})
     failed = wait_for("state Error", lambda: status(objects, path("bad")).get("state") == "Error" and status(objects, path("bad")))
     assert failed["uuid"] == "NA" and "told to fail" in failed["message"]
     objects.kube.merge(path("bad"), {"metadata": {"labels": {"fail": None}}})
