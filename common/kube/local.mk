@@ -1,5 +1,12 @@
 # The Kubernetes client; http.c, the only user of libcurl, is an archive of its own, so that the simulator can link its own.
 noinst_LIBRARIES += libkube.a libkubehttp.a
 libkube_a_SOURCES = common/kube/kubeconfig.h common/kube/client.h common/kube/path.h \
-	common/kube/discovery.h common/kube/listwatch.h common/kube/write.h common/kube/names.h
-libkubehttp_a_SOURCES = common/kube/http.h
+	common/kube/discovery.h common/kube/listwatch.h common/kube/write.h common/kube/names.h \
+	common/kube/path.c common/kube/url.h common/kube/url.c common/kube/base64.h common/kube/base64.c \
+	common/kube/kubeconfig.c common/kube/kubeconfig_set.h common/kube/kubeconfig_set.c \
+	common/kube/kubeconfig_target.c common/kube/kubeconfig_pod.c
+libkube_a_CPPFLAGS = $(AM_CPPFLAGS) $(CJSON_CFLAGS)
+libkubehttp_a_SOURCES = common/kube/http.h common/kube/http.c common/kube/http_internal.h common/kube/http_easy.c \
+	common/kube/http_header.h common/kube/http_header.c common/kube/http_tls.h common/kube/http_tls.c
+libkubehttp_a_CPPFLAGS = $(AM_CPPFLAGS) $(CURL_CFLAGS) $(SSL_CFLAGS)
+KUBEHTTP_LIBS = $(CURL_LIBS) $(SSL_LIBS)

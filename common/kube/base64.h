@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Base64 (RFC 4648, section 4) as kubeconfig's -data fields hold it. */
+#ifndef COMMON_KUBE_BASE64_H
+#define COMMON_KUBE_BASE64_H
+
+#include <stddef.h>
+
+/*
+ * Decodes text of n characters; CR and LF are skipped, everything else must be exact: full groups, padding where it belongs and
+ * nowhere else, no bits left over. 0, and the caller owns *ret (NUL-terminated, memory_burn() or free()); -EBADMSG or -ENOMEM.
+ */
+int base64_decode(const char *text, size_t n, char **ret, size_t *ret_length);
+
+#endif

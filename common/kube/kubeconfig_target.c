@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From the chosen context to a target: the cluster's and the user's entries, their certificates and tokens read.
+ *
+ * A context without a user, or with one that is defined nowhere, is anonymous, as for kubectl. What operatord cannot do is
+ * refused by name, for to leave it out would mean to run as somebody else.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "common/kube/base64.h"
+#include "common/kube/kubeconfig_set.h"
+#include "common/kube/url.h"
+#include "common/memory.h"
+
+#define PEM_SIZE_MAX ((size_t)1 << 20)
+
+/* Members that change who we are and are not supported, and the way out. */
+static const struct {
+	const char *key, *instead;
+} refused[] = {
+	{"exec", "use a token, tokenFile or client certificate"},
+	{"auth-provider", "use a token, tokenFile or client certificate"},
+	{"username", "API servers take no passwords any more; use a token or client certificate"},
+	{"password", "API servers take no passwords any more; use a token or client certificate"},
+	{"as", "give the user the rights itself"},
+	{"as-uid", "give the user the rights itself"},
+	{"as-groups", "give the user the rights itself"},
+	{"as-user-extra", "give the user the rights itself"},
+};
+
+static char *
+absolute(const struct kubeconfig_file *file, const char *path)
+{
+	return *path == '/' ? xstrdup(path) : xasprintf("%s/%s", file->directory, path);
+}
+
+/* Reads a PEM member: KEY-data wins over KEY. Leaves *ret alone when there is neither. */
+static int
+read_pem(const struct kubeconfig_entry *entry, const char *key, char **ret, size_t *ret_length,
+	char **ret_file, struct error *err)
+{
+	struct buf bytes = BUF_INIT;
+	const char *data, *path;
+	char data_key[64];
+	int r;
+
+	snprintf(data_key, sizeof(data_key), "%s-data", key);
+	if ((r = kubeconfig_text(entry, data_key, &data, err)) < 0 ||
+		(r = kubeconfig_text(entry, key, &path, err)) < 0)
+		return r;
+	if (data != NULL) {
+		r = base64_decode(data, strlen(data), ret, ret_length);
+		if (r < 0)
+			error_set(err, r,
+				"kubeconfig %s: %s is not valid base64 (is it cut, or its padding "
+				"lost?)",
+				entry->file->path, data_key);
+		return r;
+	}
+	if (path == NULL)
+		return 0;
+	*ret_file = absolute(entry->file, path);
+	r = buf_read_file(&bytes, *ret_file, PEM_SIZE_MAX);
+	if (r < 0) {
+		error_set(err, r, "kubeconfig %s: %s %s: %s", entry->file->path, key, *ret_file,
+			strerror(-r));
+		explicit_bzero(bytes.data, bytes.length);
+		buf_free(&bytes);
+		return r;
+	}
+	*ret = buf_detach(&bytes, ret_length);
+	return *ret == NULL ? error_set(err, -ENOMEM, "out of memory") : 0;
+}
+
+static int
+check_proxy(const struct kubeconfig_entry *entry, const char *proxy, struct error *err)
+{
+	static const char *const schemes[] = {"http://", "https://", "socks5://", "socks5h://"};
+
+	for (size_t i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++) {
+		if (strncasecmp(proxy, schemes[i], strlen(schemes[i])) == 0)
+			return 0;
+	}
+	/* The URL may hold a password, so it is not shown. */
+	return error_set(err, -EINVAL,
+		"kubeconfig %s: proxy-url must begin with http://, https:// or socks5://",
+		entry->file->path);
+}
+
+static int
+read_insecure(const struct kubeconfig_entry *entry, bool *ret, struct error *err)
+{
+	const struct yaml_node *node = yaml_get(entry->value, "insecure-skip-tls-verify");
+
+	if (node == NULL || node->type == YAML_NULL)
+		return 0;
+	if (node->type != YAML_BOOL)
+		return error_set(err, -EINVAL,
+			"kubeconfig %s:%d:%d: insecure-skip-tls-verify must be true or false",
+			entry->file->path, node->line, node->column);
+	*ret = strcasecmp(node->text, "true") == 0;
+	return 0;
+}
+
+static int
+read_server(const struct kubeconfig_entry *entry, const char *name, struct kube_target *target,
+	struct error *err)
+{
+	const char *server;
+	struct kube_url url;
+	char authority[272];
+	int r = kubeconfig_text(entry, "server", &server, err);
+
+	if (r < 0)
+		return r;
+	if (server == NULL)
+		return error_set(err, -EINVAL, "kubeconfig %s: cluster \"%s\" has no server",
+			entry->file->path, name);
+	r = kube_url_parse(server, &url, err);
+	if (r < 0) {
+		error_prefix(
+			err, "kubeconfig %s: server of cluster \"%s\"", entry->file->path, name);
+		return r;
+	}
+	kube_url_authority(&url, authority);
+	target->server = xasprintf("%s://%s%s", url.tls ? "https" : "http", authority, url.prefix);
+	return 0;
+}
+
+static int
+read_cluster(const struct kubeconfig_entry *entry, const char *name, struct kube_target *target,
+	struct error *err)
+{
+	const char *server_name, *proxy;
+	struct kube_url url;
+	int r;
+
+	if ((r = read_server(entry, name, target, err)) < 0 ||
+		(r = kubeconfig_text(entry, "tls-server-name", &server_name, err)) < 0 ||
+		(r = kubeconfig_text(entry, "proxy-url", &proxy, err)) < 0 ||
+		(r = read_insecure(entry, &target->insecure, err)) < 0 ||
+		(r = read_pem(entry, "certificate-authority", &target->ca_pem,
+			 &target->ca_pem_length, &target->ca_file, err)) < 0)
+		return r;
+	if (target->insecure && target->ca_pem != NULL)
+		return error_set(err, -EINVAL,
+			"kubeconfig %s: cluster \"%s\" has insecure-skip-tls-verify and a "
+			"certificate-authority; remove one",
+			entry->file->path, name);
+	if (server_name != NULL) {
+		char *text = xasprintf("https://%s", server_name);
+
+		r = kube_url_parse(text, &url, NULL);
+		free(text);
+		if (r < 0 || url.port_given || url.prefix[0] != '\0' || url.bracketed)
+			return error_set(err, -EINVAL,
+				"kubeconfig %s: tls-server-name \"%s\" is not a host name",
+				entry->file->path, server_name);
+		target->tls_server_name = xstrdup(server_name);
+	}
+	if (proxy != NULL) {
+		r = check_proxy(entry, proxy, err);
+		target->proxy_url = xstrdup(proxy);
+	}
+	return r;
+}
+
+static int
+check_refused(const struct kubeconfig_entry *entry, const char *name, struct error *err)
+{
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+		const struct yaml_node *node = yaml_get(entry->value, refused[i].key);
+
+		if (node != NULL && node->type != YAML_NULL &&
+			!(node->text != NULL && node->length == 0))
+			return error_set(err, -EOPNOTSUPP,
+				"kubeconfig %s:%d: %s of user \"%s\" is not supported; %s",
+				entry->file->path, node->key_line, refused[i].key, name,
+				refused[i].instead);
+	}
+	return 0;
+}
+
+static int
+read_token(const struct kubeconfig_entry *entry, struct kube_target *target, struct error *err)
+{
+	const char *token, *file;
+	int r;
+
+	if ((r = kubeconfig_text(entry, "token", &token, err)) < 0 ||
+		(r = kubeconfig_text(entry, "tokenFile", &file, err)) < 0)
+		return r;
+	if (file != NULL)
+		target->token_file = absolute(entry->file, file);
+	if (token == NULL)
+		return 0;
+	for (const char *c = token; *c != '\0'; c++) {
+		if (*c <= ' ' || (unsigned char)*c >= 0x7f)
+			return error_set(err, -EINVAL,
+				"kubeconfig %s: the token holds characters that no token has",
+				entry->file->path);
+	}
+	target->token = xstrdup(token);
+	return 0;
+}
+
+static int
+read_user(const struct kubeconfig_entry *entry, const char *name, struct kube_target *target,
+	struct error *err)
+{
+	int r;
+
+	if (entry->value == NULL)
+		return 0;
+	if ((r = check_refused(entry, name, err)) < 0 || (r = read_token(entry, target, err)) < 0 ||
+		(r = read_pem(entry, "client-certificate", &target->cert_pem,
+			 &target->cert_pem_length, &target->cert_file, err)) < 0 ||
+		(r = read_pem(entry, "client-key", &target->key_pem, &target->key_pem_length,
+			 &target->key_file, err)) < 0)
+		return r;
+	if ((target->cert_pem == NULL) != (target->key_pem == NULL))
+		return error_set(err, -EINVAL,
+			"kubeconfig %s: user \"%s\" has a client %s but no client %s",
+			entry->file->path, name, target->cert_pem != NULL ? "certificate" : "key",
+			target->cert_pem != NULL ? "key" : "certificate");
+	return 0;
+}
+
+/* Finds context and cluster, for which there is no stand-in. */
+static int
+find_required(const struct kubeconfig_set *set, const char *list, const char *member,
+	const char *name, struct kubeconfig_entry *ret, struct error *err)
+{
+	struct buf names = BUF_INIT_LIMIT(200);
+	int r = kubeconfig_set_find(set, list, member, name, ret, err);
+
+	if (r == -ENOENT) {
+		kubeconfig_set_names(set, list, &names);
+		error_set(err, r, "kubeconfig %s: there is no %s \"%s\"; there are: %s",
+			set->files[0].path, member, name, names.length > 0 ? names.data : "none");
+	} else if (r == 0 && ret->value == NULL) {
+		r = error_set(err, -EINVAL, "kubeconfig %s: %s \"%s\" is empty", ret->file->path,
+			member, name);
+	}
+	buf_free(&names);
+	return r;
+}
+
+static int
+fill(const struct kubeconfig_set *set, const struct kubeconfig_entry *context, const char *name,
+	struct kube_target *target, struct error *err)
+{
+	struct kubeconfig_entry cluster = {0}, user = {0};
+	const char *cluster_name, *user_name, *namespace_;
+	const char *who = "";
+	int r;
+
+	if ((r = kubeconfig_text(context, "cluster", &cluster_name, err)) < 0 ||
+		(r = kubeconfig_text(context, "user", &user_name, err)) < 0 ||
+		(r = kubeconfig_text(context, "namespace", &namespace_, err)) < 0)
+		return r;
+	if (cluster_name == NULL)
+		return error_set(err, -EINVAL, "kubeconfig %s: context \"%s\" has no cluster",
+			context->file->path, name);
+	if ((r = find_required(set, "clusters", "cluster", cluster_name, &cluster, err)) < 0 ||
+		(r = read_cluster(&cluster, cluster_name, target, err)) < 0)
+		return r;
+	r = user_name == NULL ? -ENOENT
+			      : kubeconfig_set_find(set, "users", "user", user_name, &user, err);
+	if (r == -ENOENT)
+		who = user_name == NULL ? ", no user: anonymous"
+					: ", its user is not defined: anonymous";
+	else if (r < 0 || (r = read_user(&user, user_name, target, err)) < 0)
+		return r;
+	target->namespace_ = namespace_ == NULL ? NULL : xstrdup(namespace_);
+	target->source = xasprintf("kubeconfig %s, context %s%s%s", context->file->path, name, who,
+		target->proxy_url != NULL ? ", by its proxy" : "");
+	return 0;
+}
+
+/* Credentials without TLS would be there for everyone on the way to read. */
+static int
+check_plain(const struct kube_target *target, struct error *err)
+{
+	if (strncmp(target->server, "http://", 7) != 0)
+		return 0;
+	if (target->token != NULL || target->token_file != NULL || target->cert_pem != NULL)
+		return error_set(err, -EINVAL,
+			"%s: credentials are not sent to %s without TLS; use https://",
+			target->source, target->server);
+	return 0;
+}
+
+int
+kubeconfig_target(const struct kubeconfig_set *set, const char *context, struct kube_target **ret,
+	struct error *err)
+{
+	struct kube_target *target = xcalloc(1, sizeof(*target));
+	struct kubeconfig_entry entry = {0};
+	int r;
+
+	if (context == NULL)
+		context = kubeconfig_set_current_context(set);
+	if (context == NULL)
+		r = error_set(err, -ENOENT,
+			"kubeconfig %s: no current-context; set one, or name a context",
+			set->files[0].path);
+	else
+		r = find_required(set, "contexts", "context", context, &entry, err);
+	if (r == 0)
+		r = fill(set, &entry, context, target, err);
+	if (r == 0)
+		r = check_plain(target, err);
+	if (r < 0) {
+		kube_target_free(target);
+		return r;
+	}
+	*ret = target;
+	return 0;
+}
+
+static void
+burn_text(char *text)
+{
+	if (text != NULL)
+		memory_burn(text, strlen(text));
+}
+
+void
+kube_target_free(struct kube_target *target)
+{
+	if (target == NULL)
+		return;
+	burn_text(target->token);
+	burn_text(target->proxy_url); /* may hold a password */
+	memory_burn(target->key_pem, target->key_pem_length);
+	free(target->cert_pem);
+	free(target->ca_pem);
+	free(target->server);
+	free(target->tls_server_name);
+	free(target->ca_file);
+	free(target->cert_file);
+	free(target->key_file);
+	free(target->token_file);
+	free(target->namespace_);
+	free(target->source);
+	free(target);
+}
