@@ -11,15 +11,21 @@ enum { WORKER_FD_DOWN = 3, WORKER_FD_UP = 4, WORKER_FD_SCOREBOARD = 5 };
 
 struct worker_args {
 	const char *name;
-	const char *config;    /* the controller's canonical JSON */
+	const char *config; /* the controller's canonical JSON */
 	size_t config_length;
-	uint32_t generation;   /* the incarnation, from 1 */
-	int fd_down, fd_up;    /* -1: none (foreground use) */
-	int fd_scoreboard;     /* -1: none */
+	uint32_t generation; /* the incarnation, from 1 */
+	int fd_down, fd_up;  /* -1: none (foreground use) */
+	int fd_scoreboard;   /* -1: none */
 };
 
 /* Exit codes of a worker: what the supervisor's restart table reads. */
-enum { WORKER_EXIT_STOPPED = 0, WORKER_EXIT_FAILURE = 1, WORKER_EXIT_NO_PERMISSION = 77, WORKER_EXIT_CONFIG = 78, WORKER_EXIT_ORPHANED = 3 };
+enum {
+	WORKER_EXIT_STOPPED = 0,
+	WORKER_EXIT_FAILURE = 1,
+	WORKER_EXIT_NO_PERMISSION = 77,
+	WORKER_EXIT_CONFIG = 78,
+	WORKER_EXIT_ORPHANED = 3
+};
 
 /* Runs until asked to stop (record, end of the down pipe, SIGTERM, SIGINT). Leaves through its return value; the caller uses _exit(2). */
 int worker_main(const struct worker_args *args);

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From an object and what is known of its children to the writes that should be done. Pure: no I/O, no state but the compiled
+ * expressions.
+ */
+#ifndef WORKERS_PLAN_H
+#define WORKERS_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cjson/cJSON.h>
+#include "workers/conditions.h"
+#include "workers/planner.h"
+
+enum plan_what {
+	PLAN_APPLY,  /* body is to be applied */
+	PLAN_ABSENT, /* `when` is false: it should not be there */
+	PLAN_FAILED  /* not known what it should be: what exists stays; verdict and text say why */
+};
+
+struct plan_child {
+	enum plan_what what;
+	enum verdict verdict;
+	char *text;
+	char *namespace_, *name; /* PLAN_APPLY; namespace_ "" for a cluster-scoped kind */
+	char *body;
+	size_t length;
+	uint64_t hash; /* of body */
+};
+
+struct plan {
+	struct plan_child *children; /* as in the configuration */
+	size_t n;
+	bool complete; /* nothing is PLAN_FAILED */
+};
+
+/* kinds[i]: what child i is on the server, NULL while that is not known (then it is PLAN_FAILED, WaitingForChild). */
+void plan_children(const struct planner *planner, const struct plan_object *object,
+	const struct kube_resource *const *kinds, struct plan *ret);
+void plan_clear(struct plan *plan);
+
+/*
+ * The status of a success: 0 and *ret, a new object without conditions (NULL when the configuration has no status). A once field keeps the
+ * value that live has; one that is absent, null, empty, or equal to what statusOnError gives for that key counts as not
+ * set, and is rendered with a new UUID at hand. -errno with verdict and text (capacity n) filled otherwise: RenderFailed, or WaitingForChild where the
+ * expressions read children.
+ */
+int plan_status(const struct planner *planner, const struct plan_object *object, const cJSON *live,
+	cJSON **ret, enum verdict *ret_verdict, char *text, size_t n);
+/*
+ * The status of a failure, from statusOnError: NULL when there is none or it can't be rendered. A once field that was
+ * set by a success keeps its value.
+ */
+cJSON *plan_status_on_error(const struct planner *planner, const struct plan_object *object,
+	const cJSON *live, const char *reason, const char *message);
+
+#endif

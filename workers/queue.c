@@ -1,0 +1,629 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Entries live in a hash table from the first request to the end of the last run; those that wait for a turn are in one of two lists,
+ * those that wait for their time in a heap with one timer of the loop. Runs are started when the loop is about to wait, a bounded number a turn, so that
+ * timers and sockets are served in between.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "common/backoff.h"
+#include "common/clock.h"
+#include "common/memory.h"
+#include "common/scoreboard.h"
+#include "workers/queue.h"
+
+#define STARTS_A_TURN 32
+#define BUCKETS_FIRST 64
+
+enum state { IDLE, READY, RUNNING, WAITING };
+enum { LIVE, BACKGROUND, LISTS };
+
+struct queue_item {
+	struct queue_item *hash_next;
+	struct queue_item *next, *previous; /* in a list */
+	size_t heap_index;                  /* in the heap */
+	int64_t deadline_ns;
+	int64_t since_ns; /* of being ready, then of the run */
+	struct backoff backoff;
+	uint64_t version; /* that the failures are counted for */
+	uint64_t again_version;
+	enum state state;
+	enum queue_reason reason, again_reason;
+	bool again; /* asked for while it runs */
+	bool gone;  /* forgotten while it runs */
+	bool background;
+	size_t name_at;
+	char key[]; /* namespace NUL name NUL */
+};
+
+struct list {
+	struct queue_item *first, *last;
+	size_t n;
+};
+
+struct queue {
+	struct queue_options options;
+	struct backoff_policy policy;
+	void (*run)(void *data, struct queue_item *item);
+	void *data;
+	struct loop_prepare *prepare;
+	struct loop_timer *timer, *turn;
+	struct queue_item **buckets;
+	size_t n_buckets, n_items;
+	struct list lists[LISTS];
+	struct queue_item **heap;
+	size_t n_heap, heap_size;
+	size_t running;
+	bool open;
+};
+
+static const char *const reason_names[REASON_MAX] = {
+	[REASON_LIST] = "list",
+	[REASON_ADDED] = "added",
+	[REASON_MODIFIED] = "modified",
+	[REASON_DELETED] = "deleted",
+	[REASON_CHILD_DRIFT] = "child-drift",
+	[REASON_CHILD] = "child",
+	[REASON_RESYNC] = "resync",
+	[REASON_RETRY] = "retry",
+	[REASON_TIMER] = "timer",
+	[REASON_RELOAD] = "reload",
+};
+
+const char *
+queue_reason_name(enum queue_reason reason)
+{
+	return reason_names[reason];
+}
+
+/* --- the table --- */
+
+static size_t
+bucket_of(const struct queue *queue, const char *namespace_, const char *name)
+{
+	uint64_t hash = XXH3_64bits_withSeed(
+		name, strlen(name), XXH3_64bits(namespace_, strlen(namespace_)));
+
+	return hash & (queue->n_buckets - 1);
+}
+
+static struct queue_item *
+find(const struct queue *queue, const char *namespace_, const char *name)
+{
+	struct queue_item *item = queue->buckets[bucket_of(queue, namespace_, name)];
+
+	while (item != NULL && (strcmp(item->key, namespace_) != 0 ||
+				       strcmp(item->key + item->name_at, name) != 0))
+		item = item->hash_next;
+	return item;
+}
+
+static void
+widen(struct queue *queue)
+{
+	struct queue_item **old = queue->buckets;
+	size_t n = queue->n_buckets;
+
+	if (queue->n_items < n)
+		return;
+	queue->n_buckets = n * 2;
+	queue->buckets = xcalloc(queue->n_buckets, sizeof(struct queue_item *));
+	for (size_t i = 0; i < n; i++) {
+		struct queue_item *next;
+
+		for (struct queue_item *item = old[i]; item != NULL; item = next) {
+			size_t bucket = bucket_of(queue, item->key, item->key + item->name_at);
+
+			next = item->hash_next;
+			item->hash_next = queue->buckets[bucket];
+			queue->buckets[bucket] = item;
+		}
+	}
+	free(old);
+}
+
+static struct queue_item *
+find_or_add(struct queue *queue, const char *namespace_, const char *name)
+{
+	struct queue_item *item = find(queue, namespace_, name);
+	size_t nn = strlen(namespace_), n = strlen(name), bucket;
+
+	if (item != NULL)
+		return item;
+	widen(queue);
+	item = xcalloc(1, sizeof(*item) + nn + n + 2);
+	item->name_at = nn + 1;
+	memcpy(item->key, namespace_, nn);
+	memcpy(item->key + item->name_at, name, n);
+	bucket = bucket_of(queue, namespace_, name);
+	item->hash_next = queue->buckets[bucket];
+	queue->buckets[bucket] = item;
+	queue->n_items++;
+	return item;
+}
+
+static void
+drop(struct queue *queue, struct queue_item *item)
+{
+	struct queue_item **p =
+		&queue->buckets[bucket_of(queue, item->key, item->key + item->name_at)];
+
+	while (*p != item)
+		p = &(*p)->hash_next;
+	*p = item->hash_next;
+	queue->n_items--;
+	free(item);
+}
+
+/* --- the lists of ready items --- */
+
+static struct list *
+list_of(struct queue *queue, const struct queue_item *item)
+{
+	return &queue->lists[item->background ? BACKGROUND : LIVE];
+}
+
+static void
+list_append(struct list *list, struct queue_item *item)
+{
+	item->next = NULL;
+	item->previous = list->last;
+	if (list->last != NULL)
+		list->last->next = item;
+	else
+		list->first = item;
+	list->last = item;
+	list->n++;
+}
+
+static void
+list_remove(struct list *list, struct queue_item *item)
+{
+	if (item->previous != NULL)
+		item->previous->next = item->next;
+	else
+		list->first = item->next;
+	if (item->next != NULL)
+		item->next->previous = item->previous;
+	else
+		list->last = item->previous;
+	item->next = item->previous = NULL;
+	list->n--;
+}
+
+/* --- the heap of deadlines --- */
+
+static void
+heap_set(struct queue *queue, size_t i, struct queue_item *item)
+{
+	queue->heap[i] = item;
+	item->heap_index = i;
+}
+
+static void
+heap_up(struct queue *queue, size_t i, struct queue_item *item)
+{
+	while (i > 0 && queue->heap[(i - 1) / 2]->deadline_ns > item->deadline_ns) {
+		heap_set(queue, i, queue->heap[(i - 1) / 2]);
+		i = (i - 1) / 2;
+	}
+	heap_set(queue, i, item);
+}
+
+static void
+heap_down(struct queue *queue, size_t i, struct queue_item *item)
+{
+	for (;;) {
+		size_t child = 2 * i + 1;
+
+		if (child + 1 < queue->n_heap &&
+			queue->heap[child + 1]->deadline_ns < queue->heap[child]->deadline_ns)
+			child++;
+		if (child >= queue->n_heap || queue->heap[child]->deadline_ns >= item->deadline_ns)
+			break;
+		heap_set(queue, i, queue->heap[child]);
+		i = child;
+	}
+	heap_set(queue, i, item);
+}
+
+static void
+set_timer(struct queue *queue)
+{
+	int64_t now = clock_monotonic_ns();
+
+	if (queue->n_heap == 0 || !queue->open)
+		loop_timer_clear(queue->timer);
+	else if (queue->heap[0]->deadline_ns <= now)
+		loop_timer_set(queue->timer, 0);
+	else
+		loop_timer_set(queue->timer, queue->heap[0]->deadline_ns - now);
+}
+
+static void
+heap_add(struct queue *queue, struct queue_item *item)
+{
+	if (queue->n_heap == queue->heap_size) {
+		queue->heap_size = queue->heap_size == 0 ? 32 : queue->heap_size * 2;
+		queue->heap =
+			xreallocarray(queue->heap, queue->heap_size, sizeof(struct queue_item *));
+	}
+	queue->n_heap++;
+	heap_up(queue, queue->n_heap - 1, item);
+	set_timer(queue);
+}
+
+static void
+heap_remove(struct queue *queue, struct queue_item *item)
+{
+	size_t i = item->heap_index;
+	struct queue_item *last = queue->heap[--queue->n_heap];
+
+	if (last != item) {
+		if (i > 0 && queue->heap[(i - 1) / 2]->deadline_ns > last->deadline_ns)
+			heap_up(queue, i, last);
+		else
+			heap_down(queue, i, last);
+	}
+	set_timer(queue);
+}
+
+/* --- states --- */
+
+static bool
+in_background(enum queue_reason reason)
+{
+	return reason == REASON_LIST || reason == REASON_RESYNC || reason == REASON_RELOAD;
+}
+
+static void
+show_depth(const struct queue *queue)
+{
+	metric_set(M_QUEUE_DEPTH, 0, queue_ready(queue));
+}
+
+static void
+make_ready(struct queue *queue, struct queue_item *item, enum queue_reason reason)
+{
+	item->state = READY;
+	item->reason = reason;
+	item->background = in_background(reason);
+	item->since_ns = clock_monotonic_ns();
+	list_append(list_of(queue, item), item);
+	metric_add(M_QUEUE_ADDS_TOTAL, 0, 1);
+	show_depth(queue);
+	if (queue->open && !loop_timer_active(queue->turn))
+		loop_timer_set(queue->turn, 0);
+}
+
+static void
+make_waiting(
+	struct queue *queue, struct queue_item *item, enum queue_reason reason, int64_t delay_ns)
+{
+	item->state = WAITING;
+	item->reason = reason;
+	item->deadline_ns = clock_monotonic_ns() + delay_ns;
+	heap_add(queue, item);
+}
+
+static void
+end_waiting(struct queue *queue, struct queue_item *item, enum queue_reason reason)
+{
+	heap_remove(queue, item);
+	make_ready(queue, item, reason);
+}
+
+/* A background item that people now wait for moves to the live list. */
+static void
+promote(struct queue *queue, struct queue_item *item, enum queue_reason reason)
+{
+	if (!item->background || in_background(reason))
+		return;
+	list_remove(list_of(queue, item), item);
+	item->background = false;
+	item->reason = reason;
+	list_append(list_of(queue, item), item);
+}
+
+static void
+ask_again(struct queue_item *item, enum queue_reason reason, uint64_t version)
+{
+	if (!item->again || in_background(item->again_reason))
+		item->again_reason = reason;
+	if (!item->again || version != 0)
+		item->again_version = version;
+	item->again = true;
+	item->gone = false;
+}
+
+/* What is asked for while the item waits for its time: ends the wait unless that is a delay after failures of this very version. */
+static void
+ask_waiting(
+	struct queue *queue, struct queue_item *item, enum queue_reason reason, uint64_t version)
+{
+	if (item->backoff.failures == 0 || (version != 0 && version != item->version))
+		end_waiting(queue, item, reason);
+}
+
+static void
+ask(struct queue *queue, const char *namespace_, const char *name, enum queue_reason reason,
+	uint64_t version, bool kick)
+{
+	struct queue_item *item = find_or_add(queue, namespace_, name);
+
+	switch (item->state) {
+	case IDLE:
+		make_ready(queue, item, reason);
+		break;
+	case READY:
+		promote(queue, item, reason);
+		break;
+	case RUNNING:
+		ask_again(item, reason, version);
+		break;
+	case WAITING:
+		if (kick)
+			end_waiting(queue, item, reason);
+		else
+			ask_waiting(queue, item, reason, version);
+		break;
+	}
+}
+
+void
+queue_add(struct queue *queue, const char *namespace_, const char *name, enum queue_reason reason,
+	uint64_t version)
+{
+	ask(queue, namespace_, name, reason, version, false);
+}
+
+void
+queue_kick(struct queue *queue, const char *namespace_, const char *name, enum queue_reason reason)
+{
+	ask(queue, namespace_, name, reason, 0, true);
+}
+
+void
+queue_add_after(struct queue *queue, const char *namespace_, const char *name,
+	enum queue_reason reason, int64_t delay_ns)
+{
+	struct queue_item *item = find_or_add(queue, namespace_, name);
+
+	if (item->state == IDLE)
+		make_waiting(queue, item, reason, delay_ns);
+	else if (item->state == RUNNING)
+		ask_again(item, reason, 0);
+}
+
+void
+queue_forget(struct queue *queue, const char *namespace_, const char *name)
+{
+	struct queue_item *item = find(queue, namespace_, name);
+
+	if (item == NULL)
+		return;
+	if (item->state == RUNNING) {
+		item->gone = true;
+		item->again = false;
+		return;
+	}
+	if (item->state == READY)
+		list_remove(list_of(queue, item), item);
+	if (item->state == WAITING)
+		heap_remove(queue, item);
+	drop(queue, item);
+	show_depth(queue);
+}
+
+/* --- running --- */
+
+static struct queue_item *
+next_ready(struct queue *queue)
+{
+	for (int i = 0; i < LISTS; i++)
+		if (queue->lists[i].first != NULL)
+			return queue->lists[i].first;
+	return NULL;
+}
+
+static void
+start(struct queue *queue, struct queue_item *item)
+{
+	int64_t now = clock_monotonic_ns();
+
+	list_remove(list_of(queue, item), item);
+	item->state = RUNNING;
+	item->again = item->gone = false;
+	metric_observe(M_QUEUE_DURATION, 0, now - item->since_ns);
+	item->since_ns = now;
+	queue->running++;
+	metric_set(M_ACTIVE_WORKERS, 0, queue->running);
+	show_depth(queue);
+	queue->run(queue->data, item);
+}
+
+static bool
+may_start(const struct queue *queue)
+{
+	return queue->open && queue->running < queue->options.concurrency && queue_ready(queue) > 0;
+}
+
+static void
+on_prepare(void *data)
+{
+	struct queue *queue = data;
+
+	for (int i = 0; i < STARTS_A_TURN && may_start(queue); i++)
+		start(queue, next_ready(queue));
+	if (may_start(queue))
+		loop_timer_set(queue->turn, 0);
+}
+
+/* Only keeps the loop from waiting: the work is done in on_prepare(). */
+static void
+on_turn(void *data)
+{
+	(void)data;
+}
+
+static void
+on_timer(void *data)
+{
+	struct queue *queue = data;
+	int64_t now = clock_monotonic_ns();
+
+	while (queue->n_heap > 0 && queue->heap[0]->deadline_ns <= now) {
+		struct queue_item *item = queue->heap[0];
+
+		if (item->reason == REASON_RETRY)
+			metric_add(M_QUEUE_RETRIES_TOTAL, 0, 1);
+		end_waiting(queue, item, item->reason);
+	}
+	set_timer(queue);
+}
+
+static void
+end_run(struct queue *queue, struct queue_item *item)
+{
+	metric_observe(M_WORK_DURATION, 0, clock_monotonic_ns() - item->since_ns);
+	queue->running--;
+	metric_set(M_ACTIVE_WORKERS, 0, queue->running);
+	item->state = IDLE;
+}
+
+void
+queue_done(struct queue *queue, struct queue_item *item)
+{
+	bool again = item->again;
+
+	end_run(queue, item);
+	item->backoff.failures = 0;
+	if (again)
+		make_ready(queue, item, item->again_reason);
+	else
+		drop(queue, item);
+}
+
+int64_t
+queue_retry(struct queue *queue, struct queue_item *item, uint64_t version, int64_t min_ns)
+{
+	int64_t delay;
+
+	end_run(queue, item);
+	if (item->gone) {
+		drop(queue, item);
+		return 0;
+	}
+	if (version != item->version)
+		item->backoff.failures = 0;
+	item->version = version;
+	if (item->again && item->again_version != 0 && item->again_version != version) {
+		make_ready(queue, item, item->again_reason);
+		return 0;
+	}
+	delay = backoff_next(&item->backoff, &queue->policy, clock_monotonic_ns(), clock_random());
+	if (delay < min_ns)
+		delay = min_ns;
+	make_waiting(queue, item, REASON_RETRY, delay);
+	return delay;
+}
+
+/* --- life --- */
+
+struct queue *
+queue_new(struct loop *loop, const struct queue_options *options,
+	void (*run)(void *data, struct queue_item *item), void *data)
+{
+	struct queue *queue = xcalloc(1, sizeof(*queue));
+
+	queue->options = *options;
+	queue->policy = (struct backoff_policy){.first_ns = options->retry_min_ns,
+		.max_ns = options->retry_max_ns,
+		.factor = 2,
+		.jitter = 0.1};
+	queue->run = run;
+	queue->data = data;
+	queue->n_buckets = BUCKETS_FIRST;
+	queue->buckets = xcalloc(queue->n_buckets, sizeof(struct queue_item *));
+	queue->prepare = loop_prepare_new(loop, on_prepare, queue);
+	queue->timer = loop_timer_new(loop, on_timer, queue);
+	queue->turn = loop_timer_new(loop, on_turn, queue);
+	metric_set(M_MAX_CONCURRENT, 0, options->concurrency);
+	return queue;
+}
+
+void
+queue_free(struct queue *queue)
+{
+	if (queue == NULL)
+		return;
+	loop_prepare_free(queue->prepare);
+	loop_timer_free(queue->timer);
+	loop_timer_free(queue->turn);
+	for (size_t i = 0; i < queue->n_buckets; i++) {
+		struct queue_item *next;
+
+		for (struct queue_item *item = queue->buckets[i]; item != NULL; item = next) {
+			next = item->hash_next;
+			free(item);
+		}
+	}
+	free(queue->buckets);
+	free(queue->heap);
+	free(queue);
+}
+
+void
+queue_open(struct queue *queue, bool open)
+{
+	queue->open = open;
+	if (open && queue_ready(queue) > 0)
+		loop_timer_set(queue->turn, 0);
+	set_timer(queue);
+}
+
+const char *
+queue_item_namespace(const struct queue_item *item)
+{
+	return item->key;
+}
+
+const char *
+queue_item_name(const struct queue_item *item)
+{
+	return item->key + item->name_at;
+}
+
+enum queue_reason
+queue_item_reason(const struct queue_item *item)
+{
+	return item->reason;
+}
+
+uint32_t
+queue_item_failures(const struct queue_item *item)
+{
+	return item->backoff.failures;
+}
+
+size_t
+queue_ready(const struct queue *queue)
+{
+	return queue->lists[LIVE].n + queue->lists[BACKGROUND].n;
+}
+
+size_t
+queue_waiting(const struct queue *queue)
+{
+	return queue->n_heap;
+}
+
+size_t
+queue_running(const struct queue *queue)
+{
+	return queue->running;
+}
