@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From the checker's document to the structs that supervisor and workers use. The document comes through a pipe from a process that
+ * read foreign files: every key is looked at again, and a document that does not fit is an error, never a crash.
+ */
+#include <config.h> /* of the build, not the one beside this file */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/config/config.h"
+#include "common/config/duration.h"
+#include "common/config/quantity.h"
+#include "common/json.h"
+#include "common/memory.h"
+
+/* Collects the first error, so that a struct is filled without a test after each line. */
+struct decoder {
+	const cJSON *object;
+	struct error *err;
+	int r;
+};
+
+static void
+fail(struct decoder *d, const char *key)
+{
+	if (d->r == 0)
+		d->r = error_set(
+			d->err, -EBADMSG, "the configuration document has no usable \"%s\"", key);
+}
+
+static const cJSON *
+find(const struct decoder *d, const char *section, const char *key)
+{
+	const cJSON *object = d->object;
+
+	if (section)
+		object = cJSON_GetObjectItemCaseSensitive(object, section);
+	return object ? cJSON_GetObjectItemCaseSensitive(object, key) : NULL;
+}
+
+static const char *
+text(struct decoder *d, const char *section, const char *key)
+{
+	const cJSON *value = find(d, section, key);
+
+	if (cJSON_IsString(value))
+		return value->valuestring;
+	fail(d, key);
+	return "";
+}
+
+static char *
+optional_text(struct decoder *d, const char *section, const char *key)
+{
+	return find(d, section, key) ? xstrdup(text(d, section, key)) : NULL;
+}
+
+static bool
+boolean(struct decoder *d, const char *key)
+{
+	const cJSON *value = find(d, NULL, key);
+
+	if (!cJSON_IsBool(value))
+		fail(d, key);
+	return cJSON_IsTrue(value);
+}
+
+static double
+number(struct decoder *d, const char *section, const char *key)
+{
+	const cJSON *value = find(d, section, key);
+
+	if (cJSON_IsNumber(value) && value->valuedouble >= 0 && value->valuedouble <= 1e9)
+		return value->valuedouble;
+	fail(d, key);
+	return 0;
+}
+
+static int64_t
+duration(struct decoder *d, const char *section, const char *key)
+{
+	int64_t ns = 0;
+
+	if (duration_parse(text(d, section, key), &ns) < 0)
+		fail(d, key);
+	return ns;
+}
+
+static const cJSON *
+map(struct decoder *d, const char *key)
+{
+	const cJSON *value = find(d, NULL, key);
+
+	if (value && !cJSON_IsObject(value))
+		fail(d, key);
+	return value;
+}
+
+/* --- the supervisor --- */
+
+static int
+log_word(struct decoder *d, const char *key, int (*parse)(const char *word))
+{
+	int value = parse(text(d, "log", key));
+
+	if (value < 0)
+		fail(d, key);
+	return value < 0 ? 0 : value;
+}
+
+int
+config_decode_supervisor(const cJSON *document, struct config_supervisor *ret, struct error *err)
+{
+	struct decoder d = {.err = err};
+	struct config_supervisor config = {0};
+
+	d.object = cJSON_GetObjectItemCaseSensitive(document, "supervisor");
+	if (!cJSON_IsObject(d.object))
+		return error_set(
+			err, -EBADMSG, "the configuration document has no usable \"supervisor\"");
+	config.instance = xstrdup(text(&d, NULL, "instance"));
+	config.http_listen = xstrdup(text(&d, "http", "listen"));
+	config.log_level = (enum log_level)log_word(&d, "level", log_level_parse);
+	config.log_format = (enum log_format)log_word(&d, "format", log_format_parse);
+	config.strict_start = boolean(&d, "strictStart");
+	config.heartbeat_ns = duration(&d, NULL, "heartbeat");
+	config.stop_grace_ns = duration(&d, NULL, "stopGrace");
+	config.kill_grace_ns = duration(&d, NULL, "killGrace");
+	if (d.r < 0)
+		config_supervisor_clear(&config);
+	else
+		*ret = config;
+	return d.r;
+}
+
+void
+config_supervisor_clear(struct config_supervisor *config)
+{
+	free(config->instance);
+	free(config->http_listen);
+	*config = (struct config_supervisor){0};
+}
+
+/* --- a controller --- */
+
+static void
+decode_namespaces(struct decoder *d, struct config_controller *controller)
+{
+	const cJSON *list = find(d, NULL, "namespaces"), *item;
+
+	if (cJSON_IsString(list) && !strcmp(list->valuestring, "all"))
+		return;
+	if (!cJSON_IsArray(list) || !list->child) {
+		fail(d, "namespaces");
+		return;
+	}
+	controller->namespaces =
+		xcalloc((size_t)cJSON_GetArraySize(list), sizeof *controller->namespaces);
+	cJSON_ArrayForEach(item, list)
+	{
+		if (!cJSON_IsString(item)) {
+			fail(d, "namespaces");
+			return;
+		}
+		controller->namespaces[controller->n_namespaces++] = xstrdup(item->valuestring);
+	}
+}
+
+static void
+decode_child(struct decoder *outer, const cJSON *object, struct config_child *child)
+{
+	struct decoder d = {.object = object, .err = outer->err, .r = outer->r};
+	const char *conflict = text(&d, NULL, "conflict");
+
+	child->id = xstrdup(text(&d, NULL, "id"));
+	child->api_version = xstrdup(text(&d, "template", "apiVersion"));
+	child->kind = xstrdup(text(&d, "template", "kind"));
+	child->template_ = map(&d, "template");
+	child->when = find(&d, NULL, "when");
+	if (child->when && !cJSON_IsString(child->when) && !cJSON_IsBool(child->when))
+		fail(&d, "when");
+	child->literal = boolean(&d, "literal");
+	child->conflict = !strcmp(conflict, "fail") ? CONFIG_CONFLICT_FAIL : CONFIG_CONFLICT_FORCE;
+	outer->r = d.r;
+}
+
+static void
+decode_children(struct decoder *d, struct config_controller *controller)
+{
+	const cJSON *list = find(d, NULL, "children"), *item;
+	int n = cJSON_GetArraySize(list);
+
+	if (!cJSON_IsArray(list) || n > CONFIG_CHILDREN_MAX) {
+		fail(d, "children");
+		return;
+	}
+	if (n)
+		controller->children = xcalloc((size_t)n, sizeof *controller->children);
+	cJSON_ArrayForEach(item, list)
+		decode_child(d, item, &controller->children[controller->n_children++]);
+}
+
+static void
+decode_limits(struct decoder *d, struct config_controller *controller)
+{
+	if (find(d, "limits", "memory") &&
+		quantity_parse(text(d, "limits", "memory"), &controller->memory_limit) < 0)
+		fail(d, "memory");
+	if (find(d, "limits", "files"))
+		controller->file_limit = (int64_t)number(d, "limits", "files");
+}
+
+static void
+decode_tuning(struct decoder *d, struct config_controller *controller)
+{
+	controller->required = boolean(d, "required");
+	controller->paused = boolean(d, "paused");
+	controller->concurrency = (unsigned)number(d, NULL, "concurrency");
+	controller->prune_max = (unsigned)number(d, "prune", "max");
+	controller->watch_silence_ns = duration(d, NULL, "watchSilence");
+	controller->request_timeout_ns = duration(d, NULL, "requestTimeout");
+	controller->resync_ns = duration(d, NULL, "resync");
+	controller->retry_min_ns = duration(d, "retry", "min");
+	controller->retry_max_ns = duration(d, "retry", "max");
+	controller->render_timeout_ns = duration(d, NULL, "renderTimeout");
+	controller->writes_per_second = number(d, "writes", "perSecond");
+	controller->writes_burst = (unsigned)number(d, "writes", "burst");
+	decode_limits(d, controller);
+}
+
+static void
+decode_all(struct decoder *d, struct config_controller *controller)
+{
+	controller->name = xstrdup(text(d, NULL, "name"));
+	if (kube_resource_parse(text(d, NULL, "resource"), &controller->resource) < 0)
+		fail(d, "resource");
+	decode_namespaces(d, controller);
+	controller->selector = optional_text(d, NULL, "selector");
+	controller->field_selector = optional_text(d, NULL, "fieldSelector");
+	decode_children(d, controller);
+	controller->status = map(d, "status");
+	controller->status_on_error = map(d, "statusOnError");
+	decode_tuning(d, controller);
+	controller->instance = xstrdup(text(d, NULL, "instance"));
+	controller->kubeconfig = optional_text(d, "cluster", "kubeconfig");
+	controller->context = optional_text(d, "cluster", "context");
+	controller->vars = map(d, "vars");
+	controller->heartbeat_ns = duration(d, NULL, "heartbeat");
+}
+
+struct config_controller *
+config_decode_controller(const char *bytes, size_t length, struct error *err)
+{
+	struct config_controller *controller = xcalloc(1, sizeof *controller);
+	struct decoder d = {.err = err};
+
+	controller->document = json_parse(bytes, length, err);
+	if (!controller->document)
+		goto fail;
+	d.object = controller->document;
+	decode_all(&d, controller);
+	if (d.r == 0)
+		return controller;
+fail:
+	config_controller_free(controller);
+	return NULL;
+}
+
+void
+config_controller_free(struct config_controller *controller)
+{
+	if (!controller)
+		return;
+	for (size_t i = 0; i < controller->n_namespaces; i++)
+		free(controller->namespaces[i]);
+	for (size_t i = 0; i < controller->n_children; i++) {
+		free(controller->children[i].id);
+		free(controller->children[i].api_version);
+		free(controller->children[i].kind);
+	}
+	free(controller->namespaces);
+	free(controller->children);
+	free(controller->name);
+	free(controller->selector);
+	free(controller->field_selector);
+	free(controller->instance);
+	free(controller->kubeconfig);
+	free(controller->context);
+	cJSON_Delete(controller->document);
+	free(controller);
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A bounded list of problems with places. Owns the texts. */
+#include <config.h> /* of the build, not the one beside this file */
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "common/buf.h"
+#include "common/config/problems.h"
+#include "common/memory.h"
+
+#define TEXT_MAX 1024
+
+/* Text that a file made must not steer a terminal. */
+static void
+tame(char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < 0x20 || *text == 0x7f)
+			*text = '?';
+}
+
+/* Cuts at a character: takes back a UTF-8 sequence that is not whole. */
+static void
+cut(struct buf *b, size_t length)
+{
+	if (b->length <= length)
+		return;
+	while (length && ((unsigned char)b->data[length] & 0xc0) == 0x80)
+		length--;
+	b->length = length;
+	b->data[length] = '\0';
+	buf_adds(b, "...");
+}
+
+void
+problems_add(
+	struct problems *problems, int line, int column, const char *path, const char *format, ...)
+{
+	struct buf text = BUF_INIT;
+	struct problem *problem;
+	va_list args;
+
+	if (problems->n == PROBLEMS_MAX) {
+		problems->dropped++;
+		return;
+	}
+	if (*path) {
+		buf_adds(&text, path);
+		cut(&text, TEXT_MAX / 2);
+		buf_adds(&text, ": ");
+	}
+	va_start(args, format);
+	buf_vaddf(&text, format, args);
+	va_end(args);
+	cut(&text, TEXT_MAX);
+	tame(text.data);
+	problems->list = xreallocarray(problems->list, problems->n + 1, sizeof *problems->list);
+	problem = &problems->list[problems->n];
+	*problem = (struct problem){.line = line, .column = column, .order = problems->n};
+	problem->text = xstrdup(text.data);
+	problems->n++;
+	buf_free(&text);
+}
+
+static int
+by_place(const void *left, const void *right)
+{
+	const struct problem *a = left, *b = right;
+
+	if (a->line != b->line)
+		return a->line < b->line ? -1 : 1;
+	if (a->column != b->column)
+		return a->column < b->column ? -1 : 1;
+	return a->order < b->order ? -1 : a->order > b->order;
+}
+
+void
+problems_report(struct problems *problems, const char *file, cJSON *array)
+{
+	struct buf line = BUF_INIT;
+
+	if (problems->n)
+		qsort(problems->list, problems->n, sizeof *problems->list, by_place);
+	for (size_t i = 0; i < problems->n; i++) {
+		const struct problem *problem = &problems->list[i];
+
+		buf_reset(&line);
+		if (problem->line)
+			buf_addf(&line, "%s:%d:%d: %s", file, problem->line, problem->column,
+				problem->text);
+		else
+			buf_addf(&line, "%s: %s", file, problem->text);
+		cJSON_AddItemToArray(array, cJSON_CreateString(line.data));
+	}
+	buf_reset(&line);
+	buf_addf(&line, "%s: %zu more problems", file, problems->dropped);
+	if (problems->dropped)
+		cJSON_AddItemToArray(array, cJSON_CreateString(line.data));
+	buf_free(&line);
+}
+
+void
+problems_clear(struct problems *problems)
+{
+	for (size_t i = 0; i < problems->n; i++)
+		free(problems->list[i].text);
+	free(problems->list);
+	*problems = (struct problems){0};
+}

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The schema table and look-ups in it. The order of the table is the order in which keys are printed.
+ *
+ * Names in SCHEMA_LATER are promised by the design: they are refused as "not supported yet", never taken and ignored.
+ */
+#include <config.h> /* of the build, not the one beside this file */
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/config/duration.h"
+#include "common/config/quantity.h"
+#include "common/config/schema.h"
+
+#define MS                 NSEC_PER_MSEC
+#define SEC                NSEC_PER_SEC
+#define MIN                (60 * NSEC_PER_SEC)
+#define HOUR               (3600 * NSEC_PER_SEC)
+#define MI                 (INT64_C(1) << 20)
+#define TI                 (INT64_C(1) << 40)
+#define FILES              (SCHEMA_MAIN | SCHEMA_FRAGMENT)
+#define TUNING             (SCHEMA_DEFAULTS | SCHEMA_CONTROLLER)
+#define WHERE              .places =
+#define MEANS              .meaning =
+#define BETWEEN(low, high) .min = (low), .max = (high)
+
+/* clang-format off */
+const struct schema_key schema_keys[] = {
+	/* the files */
+	{"version", SCHEMA_INT, WHERE FILES, .required = true, BETWEEN(1, 1),
+	 MEANS "format of this file"},
+	{"instance", SCHEMA_TEXT, WHERE SCHEMA_MAIN, "default", .syntax = syntax_label,
+	 MEANS "names this installation on the cluster; in field managers and labels"},
+	{"cluster", SCHEMA_MAP, WHERE SCHEMA_MAIN,
+	 MEANS "which API server; without it as kubectl: $KUBECONFIG, in a pod its service account, ~/.kube/config"},
+	{"cluster.kubeconfig", SCHEMA_TEXT, WHERE SCHEMA_MAIN,
+	 MEANS "kubeconfig file; a relative path starts at this file's directory"},
+	{"cluster.context", SCHEMA_TEXT, WHERE SCHEMA_MAIN,
+	 MEANS "context of the kubeconfig; without it its current-context"},
+	{"http", SCHEMA_MAP, WHERE SCHEMA_MAIN,
+	 MEANS "the server of /livez, /readyz, /healthz and /metrics"},
+	{"http.listen", SCHEMA_TEXT, WHERE SCHEMA_MAIN, "auto", .syntax = syntax_listen,
+	 MEANS "ADDRESS:PORT, :PORT, unix:/PATH, off; auto is :8080 in a cluster, else 127.0.0.1:8080"},
+	{"log", SCHEMA_MAP, WHERE SCHEMA_MAIN, MEANS "the log on standard error"},
+	{"log.level", SCHEMA_WORD, WHERE SCHEMA_MAIN, "info", .words = "error warn info debug",
+	 MEANS "least important lines that are written"},
+	{"log.format", SCHEMA_WORD, WHERE SCHEMA_MAIN, "auto", .words = "auto journald text json",
+	 MEANS "auto: journald's prefixes in the journal, text on a terminal, else json"},
+	{"vars", SCHEMA_VARS, WHERE SCHEMA_MAIN,
+	 MEANS "values for expressions: $vars.NAME; {fromEnv: NAME} takes an environment variable"},
+	{"defaults", SCHEMA_DEFAULT_MAP, WHERE SCHEMA_MAIN,
+	 MEANS "settings for all controllers, where they have none of their own"},
+	{"strictStart", SCHEMA_BOOL, WHERE SCHEMA_MAIN, "false",
+	 MEANS "a bad file in conf.d ends the start; without it only its controllers do not run"},
+	{"heartbeat", SCHEMA_DURATION, WHERE SCHEMA_MAIN, "5s", BETWEEN(100 * MS, 5 * MIN),
+	 MEANS "period of a worker's sign of life; three without one and it is ended"},
+	{"stopGrace", SCHEMA_DURATION, WHERE SCHEMA_MAIN, "20s", BETWEEN(0, HOUR),
+	 MEANS "time for workers to end what runs before they get SIGTERM"},
+	{"killGrace", SCHEMA_DURATION, WHERE SCHEMA_MAIN, "3s", BETWEEN(0, 10 * MIN),
+	 MEANS "time from SIGTERM to SIGKILL"},
+	{"controllers", SCHEMA_CONTROLLERS, WHERE FILES,
+	 MEANS "list; one worker process each"},
+	{"reload", SCHEMA_LATER, WHERE SCHEMA_MAIN},
+
+	/* a controller */
+	{"name", SCHEMA_TEXT, WHERE SCHEMA_CONTROLLER, .required = true, .syntax = syntax_label,
+	 MEANS "of the worker, in logs, metrics, labels and the field manager"},
+	{"resource", SCHEMA_TEXT, WHERE SCHEMA_CONTROLLER, .required = true, .syntax = syntax_resource,
+	 MEANS "what to watch: PLURAL.VERSION.GROUP, the core group as pods.v1."},
+	{"namespaces", SCHEMA_NAMESPACES, WHERE TUNING, "all",
+	 MEANS "all, or a list of namespaces: one watch each"},
+	{"selector", SCHEMA_TEXT, WHERE TUNING, .syntax = syntax_label_selector,
+	 MEANS "label selector of the objects to handle"},
+	{"fieldSelector", SCHEMA_TEXT, WHERE TUNING, .syntax = syntax_field_selector,
+	 MEANS "field selector of the objects to handle"},
+	{"children", SCHEMA_CHILDREN, WHERE SCHEMA_CONTROLLER,
+	 MEANS "list of the objects to keep for each object"},
+	{"status", SCHEMA_STATUS, WHERE SCHEMA_CONTROLLER,
+	 MEANS "template of the object's status; a member {once: \"${...}\"} is written only while it is absent"},
+	{"statusOnError", SCHEMA_STATUS, WHERE SCHEMA_CONTROLLER,
+	 MEANS "status while a reconcile fails ($error.message); never in place of a once value"},
+	{"required", SCHEMA_BOOL, WHERE TUNING, "true",
+	 MEANS "/readyz answers 503 while its worker is not live"},
+	{"paused", SCHEMA_BOOL, WHERE TUNING, "false",
+	 MEANS "watch, but write nothing"},
+	{"concurrency", SCHEMA_INT, WHERE TUNING, "16", BETWEEN(1, 1000),
+	 MEANS "objects in work at once"},
+	{"prune", SCHEMA_MAP, WHERE TUNING, MEANS "removal of children that are no longer wanted"},
+	{"prune.max", SCHEMA_INT, WHERE TUNING, "10", BETWEEN(0, 1000000),
+	 MEANS "more than so many after a start or reload are held back"},
+	{"watchSilence", SCHEMA_DURATION, WHERE TUNING, "70s", BETWEEN(100 * MS, HOUR),
+	 MEANS "a watch without a byte for so long is opened anew"},
+	{"requestTimeout", SCHEMA_DURATION, WHERE TUNING, "30s", BETWEEN(100 * MS, HOUR),
+	 MEANS "for one request other than a watch"},
+	{"resync", SCHEMA_DURATION, WHERE TUNING, "10h", BETWEEN(SEC, 8760 * HOUR),
+	 MEANS "period of listing all and reconciling each"},
+	{"retry", SCHEMA_MAP, WHERE TUNING, MEANS "delays after a failed reconcile"},
+	{"retry.min", SCHEMA_DURATION, WHERE TUNING, "5ms", BETWEEN(MS, HOUR),
+	 MEANS "first delay; each further one is twice as long"},
+	{"retry.max", SCHEMA_DURATION, WHERE TUNING, "5m", BETWEEN(MS, 24 * HOUR),
+	 MEANS "longest delay"},
+	{"renderTimeout", SCHEMA_DURATION, WHERE TUNING, "100ms", BETWEEN(MS, 10 * SEC),
+	 MEANS "for the expressions of one template"},
+	{"writes", SCHEMA_MAP, WHERE TUNING, MEANS "bound on requests that change something"},
+	{"writes.perSecond", SCHEMA_NUMBER, WHERE TUNING, "50", BETWEEN(0, 100000),
+	 MEANS "on average"},
+	{"writes.burst", SCHEMA_INT, WHERE TUNING, "100", BETWEEN(1, 100000),
+	 MEANS "at once"},
+	{"limits", SCHEMA_MAP, WHERE TUNING, MEANS "bounds on the worker process"},
+	{"limits.memory", SCHEMA_BYTES, WHERE TUNING, BETWEEN(8 * MI, TI),
+	 MEANS "memory it may allocate"},
+	{"limits.files", SCHEMA_INT, WHERE TUNING, BETWEEN(16, 1048576),
+	 MEANS "open files"},
+	{"related", SCHEMA_LATER, WHERE TUNING},
+	{"hooks", SCHEMA_LATER, WHERE TUNING},
+	{"let", SCHEMA_LATER, WHERE TUNING | SCHEMA_CHILD},
+	{"mode", SCHEMA_LATER, WHERE TUNING},
+	{"onRemove", SCHEMA_LATER, WHERE TUNING},
+	{"credentials", SCHEMA_LATER, WHERE TUNING},
+	{"impersonate", SCHEMA_LATER, WHERE TUNING},
+	{"conditions", SCHEMA_LATER, WHERE TUNING},
+	{"requeueAfter", SCHEMA_LATER, WHERE TUNING},
+	{"events", SCHEMA_LATER, WHERE TUNING},
+	{"isolation", SCHEMA_LATER, WHERE TUNING},
+
+	/* a child */
+	{"id", SCHEMA_TEXT, WHERE SCHEMA_CHILD, .required = true, .syntax = syntax_label,
+	 MEANS "name within the controller: $children.ID in expressions, a label on the object"},
+	{"when", SCHEMA_CONDITION, WHERE SCHEMA_CHILD,
+	 MEANS "the child is kept while this is true, removed when it is false; without it always kept"},
+	{"literal", SCHEMA_BOOL, WHERE SCHEMA_CHILD, "false",
+	 MEANS "the template holds no expressions: ${ is text"},
+	{"conflict", SCHEMA_WORD, WHERE SCHEMA_CHILD, "force", .words = "force fail",
+	 MEANS "fields that another manager owns: take them, or report the conflict"},
+	{"template", SCHEMA_TEMPLATE, WHERE SCHEMA_CHILD, .required = true,
+	 MEANS "the object; apiVersion and kind are literals, its namespace is the parent's"},
+	{"file", SCHEMA_LATER, WHERE SCHEMA_CHILD},
+	{"forEach", SCHEMA_LATER, WHERE SCHEMA_CHILD},
+	{"dependsOn", SCHEMA_LATER, WHERE SCHEMA_CHILD},
+	{"readyWhen", SCHEMA_LATER, WHERE SCHEMA_CHILD},
+	{"owner", SCHEMA_LATER, WHERE SCHEMA_CHILD},
+	{"adopt", SCHEMA_LATER, WHERE SCHEMA_CHILD},
+	{"createOnly", SCHEMA_LATER, WHERE SCHEMA_CHILD},
+	{"deletion", SCHEMA_LATER, WHERE SCHEMA_CHILD},
+	{"ignoreFields", SCHEMA_LATER, WHERE SCHEMA_CHILD},
+	{"update", SCHEMA_LATER, WHERE SCHEMA_CHILD},
+};
+/* clang-format on */
+const size_t schema_n_keys = sizeof schema_keys / sizeof schema_keys[0];
+
+const struct schema_key *
+schema_find(enum schema_place place, const char *path)
+{
+	for (size_t i = 0; i < schema_n_keys; i++)
+		if ((schema_keys[i].places & place) && !strcmp(schema_keys[i].path, path))
+			return &schema_keys[i];
+	return NULL;
+}
+
+unsigned
+schema_places_of(const char *path)
+{
+	unsigned places = 0;
+
+	for (size_t i = 0; i < schema_n_keys; i++)
+		if (!strcmp(schema_keys[i].path, path))
+			places |= schema_keys[i].places;
+	return places;
+}
+
+const char *
+schema_place_name(unsigned places)
+{
+	static const struct {
+		unsigned places;
+		const char *name;
+	} names[] = {
+		{SCHEMA_FRAGMENT, "a file's top level"},
+		{SCHEMA_MAIN, "the main file's top level"},
+		{SCHEMA_DEFAULTS, "a controller or defaults"},
+		{SCHEMA_CONTROLLER, "a controller"},
+		{SCHEMA_CHILD, "a child"},
+	};
+
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+		if (places & names[i].places)
+			return names[i].name;
+	return "nothing";
+}
+
+#define NAME_MAX_DISTANCE 32
+
+/* Edits (insert, drop, change, swap of neighbours) from a to b, upper and lower case alike. Both shorter than NAME_MAX_DISTANCE. */
+static unsigned
+distance(const char *a, const char *b)
+{
+	unsigned char rows[3][NAME_MAX_DISTANCE + 1];
+	unsigned char *before = rows[0], *last = rows[1], *now = rows[2], *spare;
+	size_t n = strlen(b);
+
+	for (size_t j = 0; j <= n; j++)
+		last[j] = (unsigned char)j;
+	for (size_t i = 1; a[i - 1]; i++) {
+		now[0] = (unsigned char)i;
+		for (size_t j = 1; j <= n; j++) {
+			int x = tolower((unsigned char)a[i - 1]);
+			int y = tolower((unsigned char)b[j - 1]);
+			unsigned best = last[j - 1] + (unsigned)(x != y);
+
+			if (last[j] + 1u < best)
+				best = last[j] + 1u;
+			if (now[j - 1] + 1u < best)
+				best = now[j - 1] + 1u;
+			if (i > 1 && j > 1 && x == tolower((unsigned char)b[j - 2]) &&
+				y == tolower((unsigned char)a[i - 2]) && before[j - 2] + 1u < best)
+				best = before[j - 2] + 1u;
+			now[j] = (unsigned char)best;
+		}
+		spare = before;
+		before = last;
+		last = now;
+		now = spare;
+	}
+	return last[n];
+}
+
+const char *
+schema_suggest(enum schema_place place, const char *prefix, const char *written)
+{
+	size_t skip = strlen(prefix), length = strlen(written);
+	unsigned nearest = length > 3 ? 3 : 2; /* that, or more, is no likeness */
+	const char *found = NULL;
+
+	if (length >= NAME_MAX_DISTANCE)
+		return NULL;
+	for (size_t i = 0; i < schema_n_keys; i++) {
+		const struct schema_key *key = &schema_keys[i];
+		const char *name = key->path + skip;
+		unsigned d;
+
+		if (!(key->places & place) || key->type == SCHEMA_LATER ||
+			strncmp(key->path, prefix, skip) != 0 || strchr(name, '.'))
+			continue;
+		d = distance(written, name);
+		if (d < nearest) {
+			nearest = d;
+			found = name;
+		}
+	}
+	return found;
+}
+
+bool
+schema_is_leaf(const struct schema_key *key)
+{
+	return key->type != SCHEMA_MAP && key->type != SCHEMA_LATER;
+}
+
+static void
+describe_range(const struct schema_key *key, struct buf *out)
+{
+	char low[32], high[32];
+
+	if (key->type == SCHEMA_DURATION) {
+		duration_format(low, key->min);
+		duration_format(high, key->max);
+	} else if (key->type == SCHEMA_BYTES) {
+		quantity_format(low, key->min);
+		quantity_format(high, key->max);
+	} else {
+		snprintf(low, sizeof low, "%" PRId64, key->min);
+		snprintf(high, sizeof high, "%" PRId64, key->max);
+	}
+	if (key->min == key->max)
+		buf_addf(out, " %s", low);
+	else
+		buf_addf(out, "%s from %s to %s",
+			key->type == SCHEMA_NUMBER && !key->min ? " above 0," : "", low, high);
+}
+
+/* "force fail" as "force or fail", "a b c" as "a, b or c" */
+static void
+describe_words(const char *words, struct buf *out)
+{
+	for (size_t n; *words; words += n + (words[n] == ' ')) {
+		const char *rest;
+
+		n = strcspn(words, " ");
+		buf_add(out, words, n);
+		rest = words + n;
+		if (*rest)
+			buf_adds(out, strchr(rest + 1, ' ') ? ", " : " or ");
+	}
+}
+
+void
+schema_describe(const struct schema_key *key, struct buf *out)
+{
+	static const char *const names[] = {
+		[SCHEMA_TEXT] = "text",
+		[SCHEMA_BOOL] = "true or false",
+		[SCHEMA_INT] = "a whole number",
+		[SCHEMA_NUMBER] = "a number",
+		[SCHEMA_DURATION] = "a duration",
+		[SCHEMA_BYTES] = "an amount of bytes",
+		[SCHEMA_MAP] = "a map",
+		[SCHEMA_VARS] = "a map of names and values",
+		[SCHEMA_DEFAULT_MAP] = "a map of a controller's keys",
+		[SCHEMA_CONTROLLERS] = "a list of controllers",
+		[SCHEMA_CHILDREN] = "a list of children",
+		[SCHEMA_NAMESPACES] = "all or a list of names",
+		[SCHEMA_CONDITION] = "true, false or an expression",
+		[SCHEMA_TEMPLATE] = "an object with expressions",
+		[SCHEMA_STATUS] = "a map with expressions",
+		[SCHEMA_LATER] = "not supported yet",
+	};
+
+	if (key->type == SCHEMA_WORD)
+		describe_words(key->words, out);
+	else
+		buf_adds(out, names[key->type]);
+	if (key->type >= SCHEMA_INT && key->type <= SCHEMA_BYTES)
+		describe_range(key, out);
+}
