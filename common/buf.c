@@ -176,7 +176,10 @@ buf_read_file(struct buf *b, const char *path, size_t limit)
 
 	if (fd < 0)
 		return -errno;
-	int code = fstat(fd, &st) < 0 ? -errno : S_ISDIR(st.st_mode) ? -EISDIR : S_ISREG(st.st_mode) ? 0 : -EINVAL;
+	int code = fstat(fd, &st) < 0    ? -errno
+		   : S_ISDIR(st.st_mode) ? -EISDIR
+		   : S_ISREG(st.st_mode) ? 0
+					 : -EINVAL;
 	if (code == 0)
 		code = read_all(b, fd, limit);
 	close(fd);

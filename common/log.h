@@ -19,8 +19,9 @@
 enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARN, LOG_LEVEL_INFO, LOG_LEVEL_DEBUG, LOG_LEVEL_MAX };
 enum log_format { LOG_FORMAT_AUTO, LOG_FORMAT_JOURNALD, LOG_FORMAT_TEXT, LOG_FORMAT_JSON, LOG_FORMAT_MAX };
 
-/* Most bytes of a line, the line end included; longer ones are cut at a character and marked "...". */
-#define LOG_LINE_MAX 8192
+/* Most bytes of a line, the line end included: PIPE_BUF of Linux, so that a pipe takes a line whole (pipe(7)). Messages are cut to half of
+ * it, fields that do not fit are left out. */
+#define LOG_LINE_MAX 4096
 
 void log_open(enum log_level level, enum log_format format);
 void log_set_level(enum log_level level);

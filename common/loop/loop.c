@@ -158,7 +158,8 @@ on_io(struct ev_loop *ev, ev_io *w, int revents)
 	struct loop_io *io = w->data;
 
 	(void)ev;
-	io->callback(io->base.data, ((revents & EV_READ) ? LOOP_READ : 0) | ((revents & EV_WRITE) ? LOOP_WRITE : 0));
+	io->callback(io->base.data,
+		((revents & EV_READ) ? LOOP_READ : 0) | ((revents & EV_WRITE) ? LOOP_WRITE : 0));
 }
 
 struct loop_io *
@@ -179,7 +180,8 @@ loop_io_set(struct loop_io *io, int fd, int events)
 	ev_io_stop(io->base.loop->ev, &io->ev);
 	if (!events)
 		return;
-	ev_io_set(&io->ev, fd, ((events & LOOP_READ) ? EV_READ : 0) | ((events & LOOP_WRITE) ? EV_WRITE : 0));
+	ev_io_set(&io->ev, fd,
+		((events & LOOP_READ) ? EV_READ : 0) | ((events & LOOP_WRITE) ? EV_WRITE : 0));
 	ev_io_start(io->base.loop->ev, &io->ev);
 }
 
@@ -281,7 +283,8 @@ on_child(struct ev_loop *ev, ev_child *w, int revents)
 }
 
 struct loop_child *
-loop_child_new(struct loop *loop, pid_t pid, void (*callback)(void *data, pid_t pid, int status), void *data)
+loop_child_new(struct loop *loop, pid_t pid, void (*callback)(void *data, pid_t pid, int status),
+	void *data)
 {
 	struct loop_child *child = xcalloc(1, sizeof(*child));
 
