@@ -5,7 +5,7 @@
  * The first list is consistent (no resourceVersion), in pages of 500 whose items are cut out as the bytes arrive; the watch goes on from
  * the list's version with bookmarks and a random timeoutSeconds of 300-600. A clean end resumes from the last version seen. 410 in each of its shapes leads to one
  * new list, and that version is never asked for again. After `silence_ns` without a byte the watch is opened anew from the last version
- * on a fresh connection. Errors back off 0.8 s x2 to 30 s with full jitter, Retry-After is honoured, and the backoff clears after 2 minutes without trouble.
+ * on a fresh connection. Errors back off 0.8 s x2 to 30 s (half of it jitter), Retry-After is honoured, and the backoff clears after 2 minutes without trouble.
  * A line that is not a watch event is dropped, counted and leads to a new list. It never gives up.
  *
  * Deletions missed while away: the consumer marks at `begin` and sweeps at `synced` (mark and sweep), so this module keeps no objects.
@@ -26,7 +26,7 @@ struct listwatch_callbacks {
 	void (*object)(void *data, enum listwatch_event event, const char *bytes, size_t length, const struct json_object_info *info);
 	/* The list is complete; the watch follows. */
 	void (*synced)(void *data);
-	/* The watch is open and fresh (healthy true), or list or watch failed: result says why; it is retried after delay_ns. */
+	/* The watch is open and fresh (healthy true, result NULL), or list or watch failed: result says why; it is retried after delay_ns. */
 	void (*health)(void *data, bool healthy, const struct kube_result *result, int64_t delay_ns);
 	/* Any byte or (re)opening: for the watch's age. May be NULL. */
 	void (*seen)(void *data);

@@ -6,7 +6,9 @@ libkube_a_SOURCES = common/kube/kubeconfig.h common/kube/client.h common/kube/pa
 	common/kube/kubeconfig.c common/kube/kubeconfig_set.h common/kube/kubeconfig_set.c \
 	common/kube/kubeconfig_target.c common/kube/kubeconfig_pod.c common/kube/judge.h common/kube/judge.c \
 	common/kube/credentials.h common/kube/credentials.c common/kube/client.c common/kube/write.c \
-	common/kube/discovery.c common/kube/discovery_find.c common/kube/discovery_list.h common/kube/discovery_list.c
+	common/kube/discovery.c common/kube/discovery_find.c common/kube/discovery_list.h common/kube/discovery_list.c \
+	common/kube/watch_lines.h common/kube/watch_lines.c common/kube/listwatch_internal.h \
+	common/kube/listwatch.c common/kube/listwatch_list.c common/kube/listwatch_watch.c
 libkube_a_CPPFLAGS = $(AM_CPPFLAGS) $(CJSON_CFLAGS)
 libkubehttp_a_SOURCES = common/kube/http.h common/kube/http.c common/kube/http_internal.h common/kube/http_easy.c \
 	common/kube/http_header.h common/kube/http_header.c common/kube/http_tls.h common/kube/http_tls.c
