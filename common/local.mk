@@ -6,7 +6,8 @@ libcommon_a_SOURCES = common/error.h common/error.c common/buf.c common/memory.c
 	common/json.h common/jsonscan.h common/yaml.h common/clock.h common/records.h common/worker_state.h \
 	common/metrics.h common/scoreboard.h common/control_path.h common/control_path.c
 libcommon_a_SOURCES += common/json.c common/json_number.h common/json_print.c common/json_wrap.c common/jsonscan.c \
-	common/jsonscan_list.c common/jsonscan_object.c common/jsonscan_string.c common/jsonscan_strip.c common/jsonscan_token.h
+	common/jsonscan_list.c common/jsonscan_object.c common/jsonscan_string.c common/jsonscan_strip.c common/jsonscan_token.h \
+	common/yaml.c common/yaml_check.c common/yaml_map.c common/yaml_parts.h common/yaml_scalar.c common/yaml_tree.c
 libcommon_a_CPPFLAGS = $(AM_CPPFLAGS) $(CJSON_CFLAGS) $(FYAML_CFLAGS) $(XXHASH_CFLAGS)
 COMMON_LIBS = $(CJSON_LIBS) $(FYAML_LIBS) $(XXHASH_LIBS) -lm
 libloop_a_SOURCES = common/loop/loop.h common/loop/loop.c common/clock.c

@@ -35,7 +35,12 @@ struct yaml_place_error {
 #define YAML_DEPTH_MAX 64
 #define YAML_NODES_MAX 500000 /* after expansion of aliases */
 
-/* NULL and *ret_error filled on failure; an empty document is an empty map. yaml_free() frees the tree. */
+/*
+ * NULL and *ret_error filled on failure; an empty document is an empty map. yaml_free() frees the tree, given what yaml_parse() returned.
+ * What an alias stands for has the alias's place, what is in it that of the original. Tags: those of the core schema; others are errors, as are
+ * .inf and .nan, keys that are lists or maps, a byte order mark that is not the first, more than 1000 anchors and more than 32 MiB of
+ * text that aliases stand for. Numbers keep their text (0400, 0x1F); a key of any type is its text.
+ */
 struct yaml_node *yaml_parse(const char *bytes, size_t length, struct yaml_place_error *ret_error);
 void yaml_free(struct yaml_node *node);
 const struct yaml_node *yaml_get(const struct yaml_node *map, const char *key); /* NULL when absent */

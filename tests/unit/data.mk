@@ -1,4 +1,5 @@
-unit_data = tests/unit/check_json tests/unit/check_jsonscan tests/unit/check_jsonscan_portable tests/unit/check_jsonscan_list
+unit_data = tests/unit/check_json tests/unit/check_jsonscan tests/unit/check_jsonscan_portable tests/unit/check_jsonscan_list \
+	tests/unit/check_yaml
 data_test_libs = libcommon.a $(COMMON_LIBS) $(CHECK_LIBS)
 
 tests_unit_check_json_CPPFLAGS = $(AM_CPPFLAGS) $(CJSON_CFLAGS) $(CHECK_CFLAGS)
@@ -15,3 +16,6 @@ tests_unit_check_jsonscan_portable_LDADD = $(data_test_libs)
 
 tests_unit_check_jsonscan_list_CPPFLAGS = $(tests_unit_check_json_CPPFLAGS)
 tests_unit_check_jsonscan_list_LDADD = $(data_test_libs)
+
+tests_unit_check_yaml_CPPFLAGS = $(tests_unit_check_json_CPPFLAGS)
+tests_unit_check_yaml_LDADD = $(data_test_libs)
