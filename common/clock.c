@@ -3,12 +3,9 @@
 #include "config.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/random.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "common/clock.h"
 
@@ -56,25 +53,4 @@ clock_random(void)
 
 	clock_random_bytes(&value, sizeof(value));
 	return value;
-}
-
-void
-clock_format_rfc3339(char out[32], int64_t wall_ns, int digits)
-{
-	time_t seconds = (time_t)(wall_ns / NSEC_PER_SEC);
-	long fraction = (long)(wall_ns % NSEC_PER_SEC);
-	struct tm utc;
-
-	if (fraction < 0) {
-		fraction += NSEC_PER_SEC;
-		seconds--;
-	}
-	gmtime_r(&seconds, &utc);
-	size_t n = strftime(out, 32, "%Y-%m-%dT%H:%M:%S", &utc);
-	if (digits == 3)
-		snprintf(out + n, 32 - n, ".%03ldZ", fraction / 1000000);
-	else if (digits == 6)
-		snprintf(out + n, 32 - n, ".%06ldZ", fraction / 1000);
-	else
-		snprintf(out + n, 32 - n, "Z");
 }
