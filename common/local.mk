@@ -4,7 +4,8 @@ noinst_LIBRARIES += libcommon.a libloop.a libproc.a
 libcommon_a_SOURCES = common/error.h common/error.c common/buf.c common/memory.c common/log.c common/records.c common/worker_state.c \
 	common/backoff.c common/clock_text.c common/buf.h common/memory.h common/log.h common/backoff.h \
 	common/json.h common/jsonscan.h common/yaml.h common/clock.h common/records.h common/worker_state.h \
-	common/metrics.h common/scoreboard.h common/control_path.h common/control_path.c
+	common/metrics.h common/scoreboard.h common/control_path.h common/control_path.c \
+	common/utf8.h common/utf8.c common/metrics.c common/metrics_text.c common/scoreboard.c
 libcommon_a_SOURCES += common/json.c common/json_number.h common/json_print.c common/json_wrap.c common/jsonscan.c \
 	common/jsonscan_list.c common/jsonscan_object.c common/jsonscan_string.c common/jsonscan_strip.c common/jsonscan_token.h \
 	common/yaml.c common/yaml_check.c common/yaml_map.c common/yaml_parts.h common/yaml_scalar.c common/yaml_tree.c

@@ -39,12 +39,18 @@ int scoreboard_create(uint32_t generation, const struct scoreboard **ret_map);
 /* The worker's side: maps fd for writing. NULL on failure. */
 struct scoreboard *scoreboard_attach(int fd);
 void scoreboard_unmap(const struct scoreboard *map);
-/* A consistent, checked copy: false when the writer is of another generation or never holds still (then *ret is not touched). */
+/* A consistent, checked copy: texts end and are clean, times are not in the future. False when the writer is of another generation or
+ * version, its state is none, or it never holds still (then *ret is not touched). */
 bool scoreboard_copy(const struct scoreboard *map, uint32_t generation, struct scoreboard *ret);
 
 /* The writer's side. A process has at most one; before scoreboard_use() all of these write to a private one (programs without a supervisor). */
 void scoreboard_use(struct scoreboard *board);
 struct scoreboard *scoreboard_mine(void);
+/* Around every change of texts; the functions below do it themselves. */
+void scoreboard_begin(void);
+void scoreboard_end(void);
+void scoreboard_set_server(const char *host);
+/* Also keeps live_since_ns. cause may be NULL. */
 void scoreboard_set_state(enum worker_state state, const char *cause);
 void scoreboard_enter(const char *namespace_, const char *name); /* before a synchronous step on an object */
 void scoreboard_leave(void);
