@@ -4,7 +4,8 @@
  *
  * A line that stderr can't take at once (full pipe) is dropped and counted; the next line that gets through
  * says how many were lost. Formats: journald ("<N>" priority prefix, sd-daemon(3)), text (terminal), json
- * (one object a line: time, level, msg, then the fields). "auto": journald when stderr is the journal
+ * (one object a line: time, level, msg, then the fields). Text and journald lines begin with "CONTROLLER NAMESPACE/NAME: " of those
+ * fields; a field takes the place of a context of the same key. "auto": journald when stderr is the journal
  * (JOURNAL_STREAM matches its device and inode), text on a terminal, else json.
  * Fields are key/value pairs of strings; the context (controller ...) is added to every line of the process.
  * The caller sees to it that no secret is in a message; log_mask() registers secrets that are replaced by "***"
@@ -19,8 +20,11 @@
 enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARN, LOG_LEVEL_INFO, LOG_LEVEL_DEBUG, LOG_LEVEL_MAX };
 enum log_format { LOG_FORMAT_AUTO, LOG_FORMAT_JOURNALD, LOG_FORMAT_TEXT, LOG_FORMAT_JSON, LOG_FORMAT_MAX };
 
-/* Most bytes of a line, the line end included: PIPE_BUF of Linux, so that a pipe takes a line whole (pipe(7)). Messages are cut to half of
- * it, fields that do not fit are left out. */
+/*
+ * Most bytes of a line, the line end included. It is PIPE_BUF (pipe(7)): up to that a write to a pipe is whole or not at all, so that
+ * the lines of several processes never mix. What is longer is cut at a character, in the message or a value, and marked "..."; the
+ * line stays valid in its format.
+ */
 #define LOG_LINE_MAX 4096
 
 void log_open(enum log_level level, enum log_format format);
@@ -39,7 +43,7 @@ void log_mask(const char *secret, size_t length);
 void log_apply_mask(char *text);
 /* Lines dropped since the start. */
 uint64_t log_dropped(void);
-/* Tests: lines go to the callback and not to stderr; NULL ends it. */
+/* Tests: lines go to the callback, without their line end, and not to stderr; NULL ends it. */
 void log_capture(void (*callback)(enum log_level level, const char *line, void *data), void *data);
 
 /* fields: NULL-terminated pairs "key", "value", ...; a NULL value skips the pair. */
