@@ -92,18 +92,25 @@ void
 buf_vaddf(struct buf *b, const char *format, va_list args)
 {
 	va_list again;
+	size_t room;
+	int n;
 
+	if (b->failed)
+		return;
+	room = b->capacity - b->length;
 	va_copy(again, args);
-	int n = vsnprintf(NULL, 0, format, again);
-	va_end(again);
-	if (n < 0) {
-		b->failed = true;
-		return;
+	n = vsnprintf(room ? b->data + b->length : NULL, room, format, args);
+	if (n >= 0 && (size_t)n >= room) {
+		if (room)
+			b->data[b->length] = '\0';
+		if (buf_reserve(b, (size_t)n) == 0)
+			(void)vsnprintf(b->data + b->length, (size_t)n + 1, format, again);
 	}
-	if (buf_reserve(b, (size_t)n) < 0)
-		return;
-	vsnprintf(b->data + b->length, (size_t)n + 1, format, args);
-	b->length += (size_t)n;
+	va_end(again);
+	if (n < 0)
+		b->failed = true;
+	if (!b->failed)
+		b->length += (size_t)n;
 }
 
 void
@@ -140,52 +147,75 @@ buf_detach(struct buf *b, size_t *ret_length)
 	return data;
 }
 
-/* Reads until the end; one byte more than the bound is asked for, so that a larger file is seen. */
+/* hint: the size that the file system tells, which may be wrong: files of /proc say 0, and files grow. */
 static int
-read_all(struct buf *b, int fd, size_t limit)
+read_to_end(struct buf *b, int fd, size_t limit, size_t hint)
 {
-	size_t have = 0;
+	size_t start = b->length;
 
 	for (;;) {
-		size_t room = limit - have < 65536 ? limit - have + 1 : 65536;
-		int code = buf_reserve(b, room);
-		if (code < 0)
-			return code;
-		ssize_t n = read(fd, b->data + b->length, room);
+		size_t have = b->length - start;
+		/* One byte more than the limit, to tell a full file from one that is too long. */
+		size_t chunk = limit - have + 1, guess = hint >= have ? hint - have + 1 : 4096;
+		ssize_t n;
+		int r;
+
+		if (chunk > guess)
+			chunk = guess;
+		r = buf_reserve(b, chunk);
+		if (r < 0)
+			return r;
+		n = read(fd, b->data + b->length, chunk);
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n < 0)
-			return -errno;
-		if (n == 0)
-			return 0;
-		have += (size_t)n;
-		if (have > limit)
+		if (n <= 0)
+			return n < 0 ? -errno : 0;
+		if (have + (size_t)n > limit)
 			return -EFBIG;
 		b->length += (size_t)n;
 		b->data[b->length] = '\0';
 	}
 }
 
+static int
+read_fd(struct buf *b, int fd, size_t limit)
+{
+	size_t own_limit = b->limit;
+	struct stat st;
+	int r;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
+	if (own_limit && own_limit - b->length < limit)
+		limit = own_limit - b->length;
+	if ((uint64_t)st.st_size > limit)
+		return -EFBIG;
+	/* The byte that tells the end may go beyond the buffer's own limit. */
+	b->limit = 0;
+	r = read_to_end(b, fd, limit, (size_t)st.st_size);
+	b->limit = own_limit;
+	return r;
+}
+
 int
 buf_read_file(struct buf *b, const char *path, size_t limit)
 {
-	/* O_NONBLOCK: a FIFO under this name must not hold us up. */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	size_t before = b->length;
-	struct stat st;
+	size_t start = b->length;
+	int fd, r;
 
+	if (b->failed)
+		return -ENOMEM;
+	/* Not blocking: opening a named pipe would wait for its writer. */
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return -errno;
-	int code = fstat(fd, &st) < 0    ? -errno
-		   : S_ISDIR(st.st_mode) ? -EISDIR
-		   : S_ISREG(st.st_mode) ? 0
-					 : -EINVAL;
-	if (code == 0)
-		code = read_all(b, fd, limit);
-	close(fd);
-	if (code < 0 && b->capacity) {
-		b->length = before;
-		b->data[b->length] = '\0';
+	r = read_fd(b, fd, limit);
+	(void)close(fd);
+	if (r < 0 && b->length > start) {
+		b->length = start;
+		b->data[start] = '\0';
 	}
-	return code;
+	return r;
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Errors as values. Text is cut at a character, so that it stays valid UTF-8, and line ends in it become blanks. */
+/*
+ * Fills error values. It neither logs nor allocates; a text that is too long is cut at a character. The arguments may
+ * point into the error that is being filled.
+ */
 #include "config.h"
 
 #include <errno.h>
@@ -8,61 +11,48 @@
 #include <string.h>
 
 #include "common/error.h"
-
-/* Drops the bytes of a character that was cut at the end of the text. */
-static void
-mend_end(char *text)
-{
-	size_t length = strlen(text), back = 0;
-
-	while (back < 4 && back < length && ((unsigned char)text[length - 1 - back] & 0xc0) == 0x80)
-		back++;
-	if (back == length || back == 4)
-		return;
-	unsigned char lead = (unsigned char)text[length - 1 - back];
-	size_t needs = lead >= 0xf0 ? 3 : lead >= 0xe0 ? 2 : lead >= 0xc0 ? 1 : 0;
-	if (needs > back)
-		text[length - 1 - back] = '\0';
-}
+#include "common/utf8.h"
 
 static void
-one_line(char *text)
+store_text(struct error *err, char *text)
 {
-	for (; *text; text++) {
-		if (*text == '\n' || *text == '\r' || *text == '\t')
-			*text = ' ';
-	}
+	size_t length = utf8_cut(text, strlen(text), sizeof(err->text) - 1);
+
+	text[length] = '\0';
+	utf8_clean_line(text);
+	memcpy(err->text, text, length + 1);
 }
 
 int
 error_set(struct error *err, int code, const char *format, ...)
 {
+	char text[sizeof(err->text) + 4];
 	va_list args;
 
 	if (!err)
 		return code;
 	va_start(args, format);
-	err->code = code;
-	if (vsnprintf(err->text, sizeof(err->text), format, args) >= (int)sizeof(err->text))
-		mend_end(err->text);
+	(void)vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	one_line(err->text);
+	store_text(err, text);
+	err->code = code;
 	return code;
 }
 
 int
 error_prefix(struct error *err, const char *format, ...)
 {
-	char before[256];
-	struct error old;
+	char text[sizeof(err->text) + 4];
 	va_list args;
+	size_t n;
 
 	if (!err)
 		return -EIO;
 	va_start(args, format);
-	if (vsnprintf(before, sizeof(before), format, args) >= (int)sizeof(before))
-		mend_end(before);
+	(void)vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	old = *err;
-	return error_set(err, old.code, "%s: %s", before, old.text);
+	n = strlen(text);
+	(void)snprintf(text + n, sizeof(text) - n, ": %s", err->text);
+	store_text(err, text);
+	return err->code;
 }

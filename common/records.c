@@ -3,11 +3,13 @@
 #include "config.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "common/clock.h"
 #include "common/records.h"
+#include "common/utf8.h"
 
 void
 record_set(struct record *record, enum record_type type, uint32_t generation, int32_t value,
@@ -20,24 +22,38 @@ record_set(struct record *record, enum record_type type, uint32_t generation, in
 		.generation = generation,
 		.value = value,
 		.when_ns = clock_monotonic_ns()};
-	if (length > RECORD_TEXT_MAX - 1) {
-		length = RECORD_TEXT_MAX - 1;
-		while (length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80)
-			length--;
-	}
+	if (text)
+		length = utf8_cut(text, length, RECORD_TEXT_MAX - 1);
 	if (length)
 		memcpy(record->text, text, length);
 	record->length = (uint32_t)length;
 }
 
+static bool
+is_known(uint32_t type)
+{
+	switch (type) {
+	case RECORD_STOP:
+	case RECORD_LOG_LEVEL:
+	case RECORD_STATE:
+	case RECORD_RELOAD:
+	case RECORD_STATUS:
+	case RECORD_LINE:
+	case RECORD_END:
+		return true;
+	default:
+		return false;
+	}
+}
+
 int
 record_check(const struct record *record)
 {
-	if (record->version != RECORD_VERSION || record->type == 0 ||
-		record->type >= RECORD_TYPE_MAX)
+	if (record->version != RECORD_VERSION || !is_known(record->type))
 		return -EBADMSG;
 	if (record->length >= RECORD_TEXT_MAX || record->text[record->length] != '\0' ||
-		memchr(record->text, '\0', record->length))
+		memchr(record->text, '\0', record->length) ||
+		!utf8_valid(record->text, record->length))
 		return -EBADMSG;
 	return 0;
 }

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * libev behind loop.h. Each loop keeps a list of its watchers, so that a forked child can stop those that it inherited: libev
- * holds process-wide state for signals, and destroying a loop alone would leave the parent's handlers in the child.
+ * holds process-wide state for signals, and destroying a loop alone would leave the parent's handlers in the child. A watcher is not
+ * touched after its callback returned: its owner may have freed it there.
  */
 #include "config.h"
 
+#include <errno.h>
 #include <ev.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/log.h"
 #include "common/loop/loop.h"
@@ -25,6 +28,7 @@ struct watcher {
 struct loop {
 	struct ev_loop *ev;
 	struct watcher *watchers;
+	bool stop; /* loop_stop() was called, perhaps before loop_run() */
 };
 
 struct loop_io {
@@ -57,28 +61,42 @@ struct loop_prepare {
 	void (*callback)(void *data);
 };
 
+static void
+on_system_error(const char *text)
+{
+	log_error("event loop: %s: %s", text, strerror(errno));
+	abort();
+}
+
 struct loop *
 loop_new(bool main)
 {
 	struct loop *loop = xcalloc(1, sizeof(*loop));
 
+	/* libev writes with perror(3) otherwise. */
+	ev_set_syserr_cb(on_system_error);
 	loop->ev = main ? ev_default_loop(EVFLAG_NOENV) : ev_loop_new(EVFLAG_NOENV);
 	if (!loop->ev) {
 		log_error("the system gives no event loop: out of file descriptors or memory");
 		_Exit(1);
 	}
+	/* Without watchers libev would return from its run; ours waits for loop_stop(). */
+	ev_ref(loop->ev);
 	return loop;
 }
 
 void
 loop_run(struct loop *loop)
 {
-	ev_run(loop->ev, 0);
+	if (!loop->stop)
+		ev_run(loop->ev, 0);
+	loop->stop = false;
 }
 
 void
 loop_stop(struct loop *loop)
 {
+	loop->stop = true;
 	ev_break(loop->ev, EVBREAK_ALL);
 }
 
@@ -87,7 +105,8 @@ loop_free(struct loop *loop)
 {
 	if (!loop)
 		return;
-	ev_loop_destroy(loop->ev);
+	if (loop->ev)
+		ev_loop_destroy(loop->ev);
 	free(loop);
 }
 
@@ -122,7 +141,8 @@ loop_abandon(struct loop *loop)
 	for (struct watcher *watcher = loop->watchers; watcher; watcher = watcher->next)
 		stop(watcher);
 	ev_loop_destroy(loop->ev);
-	free(loop);
+	/* The structure stays: the watchers belong to others, who may still free them. */
+	loop->ev = NULL;
 }
 
 static void
@@ -142,7 +162,8 @@ leave(struct watcher *watcher)
 {
 	if (!watcher)
 		return;
-	stop(watcher);
+	if (watcher->loop->ev)
+		stop(watcher);
 	if (watcher->previous)
 		watcher->previous->next = watcher->next;
 	else
@@ -177,11 +198,12 @@ loop_io_new(struct loop *loop, void (*callback)(void *data, int events), void *d
 void
 loop_io_set(struct loop_io *io, int fd, int events)
 {
+	int want = ((events & LOOP_READ) ? EV_READ : 0) | ((events & LOOP_WRITE) ? EV_WRITE : 0);
+
 	ev_io_stop(io->base.loop->ev, &io->ev);
-	if (!events)
+	if (!want)
 		return;
-	ev_io_set(&io->ev, fd,
-		((events & LOOP_READ) ? EV_READ : 0) | ((events & LOOP_WRITE) ? EV_WRITE : 0));
+	ev_io_set(&io->ev, fd, want);
 	ev_io_start(io->base.loop->ev, &io->ev);
 }
 
@@ -277,8 +299,10 @@ on_child(struct ev_loop *ev, ev_child *w, int revents)
 {
 	struct loop_child *child = w->data;
 
-	(void)ev;
 	(void)revents;
+	/* The pid is free now and may come back as another child's. */
+	if (w->pid != 0)
+		ev_child_stop(ev, w);
 	child->callback(child->base.data, w->rpid, w->rstatus);
 }
 
