@@ -13,9 +13,9 @@
 #include <string.h>
 
 #include "common/config/check.h"
+#include "common/config/checker.h"
 #include "common/config/config.h"
 #include "common/config/effective.h"
-#include "common/config/files.h"
 #include "common/config/place.h"
 #include "common/config/syntax.h"
 #include "common/config/validate.h"
@@ -23,25 +23,8 @@
 #include "common/memory.h"
 #include "common/template/template.h"
 
-#define DOCUMENT_MAX (1u << 20) /* bytes of a controller's document */
-
-/* A controller as it stands in its file. Borrows from the file. */
-struct entry {
-	struct config_file *file;
-	const struct yaml_node *node, *name_node;
-	const cJSON *written;
-	const char *name; /* NULL when it can't be read */
-	char *path;       /* "controllers[nginx]" */
-	cJSON *effective;
-};
-
-struct checker {
-	struct config_files files;
-	struct entry *entries;
-	size_t n_entries;
-	cJSON *supervisor, *vars;
-	cJSON *warnings;
-};
+#define CONTROLLER_MAX (1u << 20)  /* bytes of a controller's part of the document */
+#define VARS_MAX       (64u << 10) /* the same of vars, which each controller repeats */
 
 /* --- a file --- */
 
@@ -80,11 +63,12 @@ add_entry(struct checker *c, struct config_file *file, const struct yaml_node *n
 	const cJSON *written, size_t index)
 {
 	const cJSON *name = cJSON_GetObjectItemCaseSensitive(written, "name");
-	struct entry *entry;
+	struct checker_entry *entry;
 
 	c->entries = xreallocarray(c->entries, c->n_entries + 1, sizeof *c->entries);
 	entry = &c->entries[c->n_entries++];
-	*entry = (struct entry){.file = file, .node = node, .written = written};
+	*entry = (struct checker_entry){
+		.file = file, .node = node, .written = written, .document = BUF_INIT};
 	if (cJSON_IsString(name)) {
 		entry->name = name->valuestring;
 		entry->name_node = yaml_get(node, "name");
@@ -112,18 +96,8 @@ collect_entries(struct checker *c, struct config_file *file)
 
 /* --- names --- */
 
-static int
-by_name(const void *left, const void *right)
-{
-	const struct entry *a = *(const struct entry *const *)left;
-	const struct entry *b = *(const struct entry *const *)right;
-	int order = strcmp(a->name, b->name);
-
-	return order ? order : (a < b ? -1 : a > b);
-}
-
 static void
-complain_taken(const struct entry *entry, const struct entry *other)
+complain_taken(const struct checker_entry *entry, const struct checker_entry *other)
 {
 	problems_add(&entry->file->problems, entry->name_node->line, entry->name_node->column,
 		entry->path, "the name is taken by %s:%d:%d", other->file->path,
@@ -135,7 +109,7 @@ complain_taken(const struct entry *entry, const struct entry *other)
  * bad: there only the dropped one complains.
  */
 static void
-complain_pair(const struct entry *first, const struct entry *second)
+complain_pair(const struct checker_entry *first, const struct checker_entry *second)
 {
 	complain_taken(second, first);
 	if (first->file != second->file && !first->file->main)
@@ -145,13 +119,13 @@ complain_pair(const struct entry *first, const struct entry *second)
 static void
 check_names(struct checker *c)
 {
-	const struct entry **named = xcalloc(c->n_entries + 1, sizeof *named);
+	const struct checker_entry **named = xcalloc(c->n_entries + 1, sizeof *named);
 	size_t n = 0;
 
 	for (size_t i = 0; i < c->n_entries; i++)
 		if (c->entries[i].name)
 			named[n++] = &c->entries[i];
-	qsort(named, n, sizeof *named, by_name);
+	qsort(named, n, sizeof *named, checker_by_name);
 	for (size_t i = 1; i < n; i++)
 		if (!strcmp(named[i - 1]->name, named[i]->name))
 			complain_pair(named[i - 1], named[i]);
@@ -166,7 +140,7 @@ check_names(struct checker *c)
 static void
 report_template(void *data, const struct template_problem *problem)
 {
-	const struct entry *entry = data;
+	const struct checker_entry *entry = data;
 	const struct yaml_node *node = place_find(entry->node, problem->path);
 	const struct buf *bytes = &entry->file->bytes;
 	char path[2 * TEMPLATE_PATH_MAX];
@@ -188,10 +162,10 @@ report_template(void *data, const struct template_problem *problem)
 
 /* A controller that can't be decoded has problems already: its templates are looked at when they are gone. */
 static void
-check_templates(struct entry *entry, const struct buf *document)
+check_templates(struct checker_entry *entry)
 {
 	struct config_controller *controller =
-		config_decode_controller(document->data, document->length, NULL);
+		config_decode_controller(entry->document.data, entry->document.length, NULL);
 	struct config_templates *templates;
 
 	if (!controller)
@@ -204,7 +178,7 @@ check_templates(struct entry *entry, const struct buf *document)
 
 /* nginx.stable.example.com is plural nginx, version stable: legal, and hardly ever meant. */
 static void
-warn_version(struct checker *c, const struct entry *entry)
+warn_version(struct checker *c, const struct checker_entry *entry)
 {
 	const cJSON *resource = cJSON_GetObjectItemCaseSensitive(entry->written, "resource");
 	const struct yaml_node *node;
@@ -225,83 +199,40 @@ warn_version(struct checker *c, const struct entry *entry)
 }
 
 static void
-check_entry(struct checker *c, struct entry *entry)
+check_entry(struct checker *c, struct checker_entry *entry)
 {
 	const cJSON *defaults =
 		cJSON_GetObjectItemCaseSensitive(c->files.list[0].settings, "defaults");
-	struct buf document = BUF_INIT;
-
-	entry->effective = effective_controller(entry->written, defaults, c->supervisor, c->vars,
+	cJSON *effective = effective_controller(entry->written, defaults, c->supervisor, c->vars,
 		entry->node, entry->path, &entry->file->problems);
-	json_print_canonical(&document, entry->effective);
-	if (document.failed || document.length > DOCUMENT_MAX)
+
+	json_print_canonical(&entry->document, effective);
+	cJSON_Delete(effective);
+	if (entry->document.failed || entry->document.length > CONTROLLER_MAX) {
+		buf_free(&entry->document);
 		problems_add(&entry->file->problems, entry->node->line, entry->node->column,
-			entry->path, "is larger than %u MiB with its vars and aliases",
-			DOCUMENT_MAX >> 20);
-	else
-		check_templates(entry, &document);
-	buf_free(&document);
+			entry->path, "is larger than %u MiB with its aliases",
+			CONTROLLER_MAX >> 20);
+	} else {
+		check_templates(entry);
+	}
 	warn_version(c, entry);
 }
 
-/* --- the document --- */
-
-static cJSON *
-describe_file(const struct checker *c, const struct config_file *file)
-{
-	cJSON *object = cJSON_CreateObject(), *names;
-
-	cJSON_AddStringToObject(object, "path", file->path);
-	cJSON_AddBoolToObject(object, "valid", file->problems.n == 0);
-	cJSON_AddBoolToObject(object, "main", file->main);
-	names = cJSON_AddArrayToObject(object, "controllers");
-	for (size_t i = 0; i < c->n_entries; i++)
-		if (c->entries[i].file == file && c->entries[i].name)
-			cJSON_AddItemToArray(names, cJSON_CreateString(c->entries[i].name));
-	return object;
-}
-
 static void
-add_controllers(struct checker *c, cJSON *document)
+resolve_vars(struct checker *c)
 {
-	cJSON *controllers = cJSON_AddObjectToObject(document, "controllers");
+	struct buf text = BUF_INIT_LIMIT(VARS_MAX);
 
-	for (size_t i = 0; i < c->n_entries; i++) {
-		struct entry *entry = &c->entries[i];
-
-		if (entry->file->problems.n || !entry->name)
-			continue;
-		cJSON_AddItemToObject(controllers, entry->name, entry->effective);
-		entry->effective = NULL;
+	c->vars = effective_vars(cJSON_GetObjectItemCaseSensitive(c->supervisor, "vars"));
+	json_print(&text, c->vars);
+	if (text.failed) {
+		problems_add(&c->files.list[0].problems, 0, 0, "vars", "are larger than %u KiB",
+			VARS_MAX >> 10);
+		cJSON_Delete(c->vars);
+		c->vars = cJSON_CreateObject();
 	}
-}
-
-static bool
-write_document(struct checker *c, bool strict, struct buf *out)
-{
-	cJSON *document = cJSON_CreateObject(), *files, *errors;
-	bool valid = c->files.list[0].problems.n == 0;
-
-	errors = cJSON_AddArrayToObject(document, "errors");
-	files = cJSON_AddArrayToObject(document, "files");
-	for (size_t i = 0; i < c->files.n; i++) {
-		struct config_file *file = &c->files.list[i];
-
-		problems_report(&file->problems, file->path, errors);
-		cJSON_AddItemToArray(files, describe_file(c, file));
-		valid = valid && !(strict && file->problems.n);
-	}
-	cJSON_AddBoolToObject(document, "valid", valid);
-	cJSON_AddItemToObject(document, "warnings", c->warnings);
-	c->warnings = NULL;
-	if (valid) {
-		cJSON_AddItemToObject(document, "supervisor", c->supervisor);
-		c->supervisor = NULL;
-		add_controllers(c, document);
-	}
-	json_print_canonical(out, document);
-	cJSON_Delete(document);
-	return valid && !out->failed;
+	buf_free(&text);
 }
 
 static void
@@ -309,7 +240,7 @@ checker_clear(struct checker *c)
 {
 	for (size_t i = 0; i < c->n_entries; i++) {
 		free(c->entries[i].path);
-		cJSON_Delete(c->entries[i].effective);
+		buf_free(&c->entries[i].document);
 	}
 	free(c->entries);
 	cJSON_Delete(c->supervisor);
@@ -332,11 +263,12 @@ config_check(const char *main_path, bool strict, struct buf *ret_document)
 		}
 	check_names(&c);
 	c.supervisor = effective_supervisor(c.files.list[0].settings, c.files.directory);
-	c.vars = effective_vars(cJSON_GetObjectItemCaseSensitive(c.supervisor, "vars"));
+	resolve_vars(&c);
 	template_init();
 	for (size_t i = 0; i < c.n_entries; i++)
 		check_entry(&c, &c.entries[i]);
-	valid = write_document(&c, strict, ret_document);
+	checker_bound(&c);
+	valid = checker_write(&c, strict, ret_document);
 	checker_clear(&c);
 	return valid;
 }

@@ -127,7 +127,8 @@ check_metadata(struct validator *v, const struct yaml_node *template, bool liter
 		complain_at(v, "generateName", yaml_get(metadata, "generateName"),
 			"a child needs a name that stays the same; write name");
 	node = yaml_get(metadata, "name");
-	if (!node || node->type != YAML_STRING || !node->length)
+	if (!yaml_get(metadata, "generateName") &&
+		(!node || node->type != YAML_STRING || !node->length))
 		complain_at(v, "name", node ? node : metadata,
 			"expected text, such as \"${.metadata.name}-web\"");
 	node = yaml_get(metadata, "namespace");

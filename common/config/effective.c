@@ -83,7 +83,8 @@ anchor_kubeconfig(cJSON *settings, const char *directory)
 	absolute = realpath(directory, NULL);
 	anchored = xasprintf("%s/%s", absolute ? absolute : directory, path->valuestring);
 	cluster = cJSON_GetObjectItemCaseSensitive(settings, "cluster");
-	cJSON_ReplaceItemInObjectCaseSensitive(cluster, "kubeconfig", cJSON_CreateString(anchored));
+	cJSON_ReplaceItemInObjectCaseSensitive(
+		cluster, "kubeconfig", json_new_string(anchored, strlen(anchored)));
 	free(anchored);
 	free(absolute);
 }
@@ -103,17 +104,17 @@ effective_supervisor(const cJSON *main_settings, const char *directory)
 cJSON *
 effective_vars(const cJSON *vars)
 {
-	cJSON *result = vars ? cJSON_Duplicate(vars, true) : cJSON_CreateObject();
-	cJSON *next;
+	cJSON *result = cJSON_CreateObject();
+	const cJSON *item;
 
-	for (cJSON *item = result->child; item; item = next) {
+	cJSON_ArrayForEach(item, vars)
+	{
 		const cJSON *name = cJSON_GetObjectItemCaseSensitive(item, "fromEnv");
-		const char *text = name ? getenv(name->valuestring) : NULL;
+		const char *text = name ? getenv(name->valuestring) : "";
 
-		next = item->next;
-		if (name)
-			cJSON_ReplaceItemViaPointer(
-				result, item, cJSON_CreateString(text ? text : ""));
+		text = text ? text : "";
+		cJSON_AddItemToObject(result, item->string,
+			name ? json_new_string(text, strlen(text)) : cJSON_Duplicate(item, true));
 	}
 	return result;
 }

@@ -59,10 +59,15 @@ complain_octal(struct validator *v, const struct yaml_node *node)
 
 	if (!isdigit((unsigned char)*digits))
 		digits--;
-	complain(v, node,
-		"%.40s is the number %s%.40s in YAML 1.2; write that, 0o%.40s for octal, or "
-		"\"%.40s\" for text",
-		node->text, sign, digits, digits, node->text);
+	if (strpbrk(digits, "89.eE"))
+		complain(v, node, "%.40s is the number %s%.40s; write that, or \"%.40s\" for text",
+			node->text, sign, digits, node->text);
+	else
+		complain(v, node,
+			"%.40s is the number %s%.40s in YAML 1.2; write that, 0o%.40s for octal, "
+			"or "
+			"\"%.40s\" for text",
+			node->text, sign, digits, digits, node->text);
 }
 
 static bool
@@ -79,11 +84,6 @@ check_scalar(struct validator *v, const struct yaml_node *node, bool in_text_map
 
 		complain(v, node, "%s is text in YAML 1.2; write %s, or \"%s\" for text", text,
 			yes ? "true" : "false", text);
-		return false;
-	}
-	if (node->type == YAML_NUMBER && (text[node->length - 1] | 0x20) >= 'a' &&
-		(strchr(text, '.') != NULL)) {
-		complain(v, node, "JSON has no %s; write a number, or \"%s\" for text", text, text);
 		return false;
 	}
 	return true;

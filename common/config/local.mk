@@ -1,8 +1,9 @@
 noinst_LIBRARIES += libconfig.a
 libconfig_a_SOURCES = common/config/config.h common/config/check.h \
-	common/config/check.c \
+	common/config/check.c common/config/checker.h \
 	common/config/child.c \
 	common/config/decode.c \
+	common/config/document.c \
 	common/config/duration.c common/config/duration.h \
 	common/config/effective.c common/config/effective.h \
 	common/config/files.c common/config/files.h \
@@ -13,6 +14,7 @@ libconfig_a_SOURCES = common/config/config.h common/config/check.h \
 	common/config/quantity.c common/config/quantity.h \
 	common/config/schema.c common/config/schema.h \
 	common/config/selector.c \
+	common/config/special_value.c \
 	common/config/syntax.c common/config/syntax.h \
 	common/config/templates.c \
 	common/config/validate.c common/config/validate.h \

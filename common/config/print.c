@@ -110,7 +110,7 @@ indent(struct buf *out, unsigned depth)
 		buf_adds(out, "  ");
 }
 
-static void put_value(struct buf *out, const cJSON *value, unsigned depth);
+static void put_value(struct buf *out, const cJSON *value, unsigned depth, unsigned list_depth);
 
 /* The members of a map, the first on the line where the buffer is when `inside` (after "- "). */
 static void
@@ -125,7 +125,7 @@ put_members(struct buf *out, const cJSON *map, unsigned depth, bool inside)
 		inside = false;
 		put_text(out, member->string);
 		buf_addc(out, ':');
-		put_value(out, member, depth + 1);
+		put_value(out, member, depth + 1, depth);
 	}
 }
 
@@ -142,21 +142,21 @@ put_items(struct buf *out, const cJSON *list, unsigned depth)
 			buf_addc(out, ' ');
 			put_members(out, item, depth + 1, true);
 		} else {
-			put_value(out, item, depth + 1);
+			put_value(out, item, depth + 1, depth + 1);
 		}
 	}
 }
 
-/* What follows "key:" or "-". */
+/* What follows "key:" or "-". The items of a list stand below the key, as kubectl prints them. */
 static void
-put_value(struct buf *out, const cJSON *value, unsigned depth)
+put_value(struct buf *out, const cJSON *value, unsigned depth, unsigned list_depth)
 {
 	if (cJSON_IsObject(value) && value->child) {
 		buf_addc(out, '\n');
 		put_members(out, value, depth, false);
 	} else if (cJSON_IsArray(value) && value->child) {
 		buf_addc(out, '\n');
-		put_items(out, value, depth);
+		put_items(out, value, list_depth);
 	} else {
 		buf_addc(out, ' ');
 		put_scalar(out, value);
@@ -166,38 +166,43 @@ put_value(struct buf *out, const cJSON *value, unsigned depth)
 
 /* --- the configuration --- */
 
-/* A copy of the members that the table knows at that place, in its order. What is not to be printed is not in the table. */
+static cJSON *in_order(const cJSON *object, enum schema_place place, const char *prefix);
+
 static cJSON *
-in_order(const cJSON *object, enum schema_place place)
+copy_in_order(const struct schema_key *key, const cJSON *value, enum schema_place place)
+{
+	cJSON *array;
+	const cJSON *item;
+
+	if (key->type == SCHEMA_MAP)
+		return in_order(value, place, key->path);
+	if (key->type != SCHEMA_CHILDREN)
+		return cJSON_Duplicate(value, true);
+	array = cJSON_CreateArray();
+	cJSON_ArrayForEach(item, value)
+		cJSON_AddItemToArray(array, in_order(item, SCHEMA_CHILD, ""));
+	return array;
+}
+
+/* A copy of the members that the table knows below prefix, in its order. What is not to be printed is not in the table. */
+static cJSON *
+in_order(const cJSON *object, enum schema_place place, const char *prefix)
 {
 	cJSON *result = cJSON_CreateObject();
+	size_t skip = *prefix ? strlen(prefix) + 1 : 0;
 
 	for (size_t i = 0; i < schema_n_keys; i++) {
 		const struct schema_key *key = &schema_keys[i];
-		const char *dot = strchr(key->path, '.');
+		const char *name = key->path + skip;
 		const cJSON *value;
 
-		if (!(key->places & place) || dot)
+		if (!(key->places & place) || strncmp(key->path, prefix, strlen(prefix)) != 0 ||
+			(skip && key->path[skip - 1] != '.') || strchr(name, '.'))
 			continue;
-		value = cJSON_GetObjectItemCaseSensitive(object, key->path);
+		value = cJSON_GetObjectItemCaseSensitive(object, name);
 		if (value && (value->child || !(cJSON_IsObject(value) || cJSON_IsArray(value))))
-			cJSON_AddItemToObject(result, key->path, cJSON_Duplicate(value, true));
+			cJSON_AddItemToObject(result, name, copy_in_order(key, value, place));
 	}
-	return result;
-}
-
-static cJSON *
-controller_in_order(const cJSON *controller)
-{
-	cJSON *result = in_order(controller, SCHEMA_CONTROLLER), *array, *child;
-	cJSON *children = cJSON_GetObjectItemCaseSensitive(result, "children");
-
-	if (!children)
-		return result;
-	array = cJSON_CreateArray();
-	cJSON_ArrayForEach(child, children)
-		cJSON_AddItemToArray(array, in_order(child, SCHEMA_CHILD));
-	cJSON_ReplaceItemInObjectCaseSensitive(result, "children", array);
 	return result;
 }
 
@@ -209,14 +214,15 @@ config_print_yaml(struct buf *out, const char *document, size_t length)
 
 	if (!parsed)
 		return;
-	settings = in_order(cJSON_GetObjectItemCaseSensitive(parsed, "supervisor"), SCHEMA_MAIN);
+	settings =
+		in_order(cJSON_GetObjectItemCaseSensitive(parsed, "supervisor"), SCHEMA_MAIN, "");
 	buf_adds(out, "version: 1\n");
 	put_members(out, settings, 0, false);
 	list = cJSON_CreateArray();
 	cJSON_ArrayForEach(controller, cJSON_GetObjectItemCaseSensitive(parsed, "controllers"))
-		cJSON_AddItemToArray(list, controller_in_order(controller));
+		cJSON_AddItemToArray(list, in_order(controller, SCHEMA_CONTROLLER, ""));
 	buf_adds(out, "controllers:");
-	put_value(out, list, 0);
+	put_value(out, list, 0, 0);
 	cJSON_Delete(list);
 	cJSON_Delete(settings);
 	cJSON_Delete(parsed);
@@ -238,9 +244,22 @@ print_key(struct buf *out, const struct schema_key *key)
 		buf_addf(out, ", default %s", key->fallback);
 	if (key->required)
 		buf_adds(out, ", required");
-	buf_addc(out, '\n');
-	if (key->meaning)
-		buf_addf(out, "%24s%s\n", "", key->meaning);
+	buf_addf(out, "\n%24s%s\n", "", key->meaning);
+}
+
+static void
+print_names(struct buf *out, unsigned place, bool later, const char *title)
+{
+	const char *separator = title;
+
+	for (size_t i = 0; i < schema_n_keys; i++)
+		if ((schema_keys[i].places & place) &&
+			(schema_keys[i].type == SCHEMA_LATER) == later) {
+			buf_addf(out, "%s%s", separator, schema_keys[i].path);
+			separator = ", ";
+		}
+	if (separator != title)
+		buf_addc(out, '\n');
 }
 
 void
@@ -251,24 +270,19 @@ config_print_schema(struct buf *out)
 		const char *title;
 	} sections[] = {
 		{SCHEMA_MAIN, "The main file"},
-		{SCHEMA_FRAGMENT, "A file in conf.d"},
-		{SCHEMA_CONTROLLER, "An item of controllers"},
-		{SCHEMA_DEFAULTS, "defaults (any of these of a controller)"},
-		{SCHEMA_CHILD, "An item of children"},
+		{SCHEMA_FRAGMENT, "\nA file in conf.d"},
+		{SCHEMA_CONTROLLER, "\nAn item of controllers"},
+		{SCHEMA_CHILD, "\nAn item of children"},
 	};
 
 	for (size_t i = 0; i < sizeof sections / sizeof sections[0]; i++) {
-		buf_addf(out, "%s%s\n", i ? "\n" : "", sections[i].title);
-		for (size_t k = 0; k < schema_n_keys; k++) {
-			const struct schema_key *key = &schema_keys[k];
-
-			if (!(key->places & sections[i].place))
-				continue;
-			if (sections[i].place == SCHEMA_DEFAULTS || key->type == SCHEMA_LATER)
-				buf_addf(out, "  %s%s\n", key->path,
-					key->type == SCHEMA_LATER ? " (not supported yet)" : "");
-			else
-				print_key(out, key);
-		}
+		buf_addf(out, "%s\n", sections[i].title);
+		for (size_t k = 0; k < schema_n_keys; k++)
+			if ((schema_keys[k].places & sections[i].place) &&
+				schema_keys[k].type != SCHEMA_LATER)
+				print_key(out, &schema_keys[k]);
+		print_names(out, sections[i].place, true, "  not supported yet: ");
 	}
+	print_names(out, SCHEMA_DEFAULTS, false,
+		"\ndefaults holds any of these keys of a controller: ");
 }

@@ -8,29 +8,19 @@
 
 #include "common/buf.h"
 #include "common/config/problems.h"
+#include "common/json.h"
 #include "common/memory.h"
+#include "common/utf8.h"
 
 #define TEXT_MAX 1024
 
-/* Text that a file made must not steer a terminal. */
-static void
-tame(char *text)
-{
-	for (; *text; text++)
-		if ((unsigned char)*text < 0x20 || *text == 0x7f)
-			*text = '?';
-}
-
-/* Cuts at a character: takes back a UTF-8 sequence that is not whole. */
 static void
 cut(struct buf *b, size_t length)
 {
 	if (b->length <= length)
 		return;
-	while (length && ((unsigned char)b->data[length] & 0xc0) == 0x80)
-		length--;
-	b->length = length;
-	b->data[length] = '\0';
+	b->length = utf8_cut(b->data, b->length, length);
+	b->data[b->length] = '\0';
 	buf_adds(b, "...");
 }
 
@@ -55,7 +45,7 @@ problems_add(
 	buf_vaddf(&text, format, args);
 	va_end(args);
 	cut(&text, TEXT_MAX);
-	tame(text.data);
+	utf8_clean_line(text.data);
 	problems->list = xreallocarray(problems->list, problems->n + 1, sizeof *problems->list);
 	problem = &problems->list[problems->n];
 	*problem = (struct problem){.line = line, .column = column, .order = problems->n};
@@ -92,12 +82,12 @@ problems_report(struct problems *problems, const char *file, cJSON *array)
 				problem->text);
 		else
 			buf_addf(&line, "%s: %s", file, problem->text);
-		cJSON_AddItemToArray(array, cJSON_CreateString(line.data));
+		cJSON_AddItemToArray(array, json_new_string(line.data, line.length));
 	}
 	buf_reset(&line);
 	buf_addf(&line, "%s: %zu more problems", file, problems->dropped);
 	if (problems->dropped)
-		cJSON_AddItemToArray(array, cJSON_CreateString(line.data));
+		cJSON_AddItemToArray(array, json_new_string(line.data, line.length));
 	buf_free(&line);
 }
 

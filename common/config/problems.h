@@ -19,7 +19,7 @@ struct problems {
 	size_t n, dropped;
 };
 
-/* path may be "". Control characters in the text are shown as '?'. */
+/* path may be "". The text becomes one line of at most about 1 000 bytes. */
 void problems_add(struct problems *problems, int line, int column, const char *path,
 	const char *format, ...) __attribute__((format(printf, 5, 6)));
 /* Appends "FILE:LINE:COLUMN: TEXT" to a JSON array, in order of the place. */

@@ -10,7 +10,6 @@
 
 #include "common/config/quantity.h"
 
-/* Binary before decimal, large before small: the order in which quantity_format() tries them. */
 static const struct suffix {
 	const char *name;
 	int64_t bytes;
@@ -51,11 +50,11 @@ quantity_parse(const char *text, int64_t *ret_bytes)
 void
 quantity_format(char out[32], int64_t bytes)
 {
-	size_t i = 0;
+	const struct suffix *best = &suffixes[N_SUFFIXES - 1];
 
-	if (bytes == 0)
-		i = N_SUFFIXES - 1;
-	while (bytes % suffixes[i].bytes)
-		i++;
-	snprintf(out, 32, "%" PRId64 "%s", bytes / suffixes[i].bytes, suffixes[i].name);
+	for (size_t i = 0; i < N_SUFFIXES; i++)
+		if (bytes % suffixes[i].bytes == 0 &&
+			bytes / suffixes[i].bytes < bytes / best->bytes)
+			best = &suffixes[i];
+	snprintf(out, 32, "%" PRId64 "%s", bytes / best->bytes, best->name);
 }

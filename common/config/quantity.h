@@ -7,7 +7,7 @@
 
 /* A whole number with one of the suffixes Ki Mi Gi Ti, k M G T, or none. 0 and bytes, or -EINVAL, -ERANGE. */
 int quantity_parse(const char *text, int64_t *ret_bytes);
-/* The one spelling of a value: the largest binary suffix that needs no fraction, else a decimal one, else none. */
+/* The one spelling of a value: the suffix that makes the number smallest without a fraction. */
 void quantity_format(char out[32], int64_t bytes);
 
 #endif

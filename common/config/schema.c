@@ -63,7 +63,7 @@ const struct schema_key schema_keys[] = {
 	{"killGrace", SCHEMA_DURATION, WHERE SCHEMA_MAIN, "3s", BETWEEN(0, 10 * MIN),
 	 MEANS "time from SIGTERM to SIGKILL"},
 	{"controllers", SCHEMA_CONTROLLERS, WHERE FILES,
-	 MEANS "list; one worker process each"},
+	 MEANS "what to run; one worker process each"},
 	{"reload", SCHEMA_LATER, WHERE SCHEMA_MAIN},
 
 	/* a controller */
@@ -72,13 +72,13 @@ const struct schema_key schema_keys[] = {
 	{"resource", SCHEMA_TEXT, WHERE SCHEMA_CONTROLLER, .required = true, .syntax = syntax_resource,
 	 MEANS "what to watch: PLURAL.VERSION.GROUP, the core group as pods.v1."},
 	{"namespaces", SCHEMA_NAMESPACES, WHERE TUNING, "all",
-	 MEANS "all, or a list of namespaces: one watch each"},
+	 MEANS "where to watch; a list is one watch each"},
 	{"selector", SCHEMA_TEXT, WHERE TUNING, .syntax = syntax_label_selector,
 	 MEANS "label selector of the objects to handle"},
 	{"fieldSelector", SCHEMA_TEXT, WHERE TUNING, .syntax = syntax_field_selector,
 	 MEANS "field selector of the objects to handle"},
 	{"children", SCHEMA_CHILDREN, WHERE SCHEMA_CONTROLLER,
-	 MEANS "list of the objects to keep for each object"},
+	 MEANS "the objects to keep for each object"},
 	{"status", SCHEMA_STATUS, WHERE SCHEMA_CONTROLLER,
 	 MEANS "template of the object's status; a member {once: \"${...}\"} is written only while it is absent"},
 	{"statusOnError", SCHEMA_STATUS, WHERE SCHEMA_CONTROLLER,
@@ -117,7 +117,7 @@ const struct schema_key schema_keys[] = {
 	 MEANS "open files"},
 	{"related", SCHEMA_LATER, WHERE TUNING},
 	{"hooks", SCHEMA_LATER, WHERE TUNING},
-	{"let", SCHEMA_LATER, WHERE TUNING | SCHEMA_CHILD},
+	{"let", SCHEMA_LATER, WHERE TUNING},
 	{"mode", SCHEMA_LATER, WHERE TUNING},
 	{"onRemove", SCHEMA_LATER, WHERE TUNING},
 	{"credentials", SCHEMA_LATER, WHERE TUNING},
@@ -139,6 +139,7 @@ const struct schema_key schema_keys[] = {
 	{"template", SCHEMA_TEMPLATE, WHERE SCHEMA_CHILD, .required = true,
 	 MEANS "the object; apiVersion and kind are literals, its namespace is the parent's"},
 	{"file", SCHEMA_LATER, WHERE SCHEMA_CHILD},
+	{"let", SCHEMA_LATER, WHERE SCHEMA_CHILD},
 	{"forEach", SCHEMA_LATER, WHERE SCHEMA_CHILD},
 	{"dependsOn", SCHEMA_LATER, WHERE SCHEMA_CHILD},
 	{"readyWhen", SCHEMA_LATER, WHERE SCHEMA_CHILD},
@@ -275,11 +276,10 @@ describe_range(const struct schema_key *key, struct buf *out)
 		snprintf(low, sizeof low, "%" PRId64, key->min);
 		snprintf(high, sizeof high, "%" PRId64, key->max);
 	}
-	if (key->min == key->max)
-		buf_addf(out, " %s", low);
+	if (key->type == SCHEMA_NUMBER)
+		buf_addf(out, " above %s, at most %s", low, high);
 	else
-		buf_addf(out, "%s from %s to %s",
-			key->type == SCHEMA_NUMBER && !key->min ? " above 0," : "", low, high);
+		buf_addf(out, " from %s to %s", low, high);
 }
 
 /* "force fail" as "force or fail", "a b c" as "a, b or c" */
@@ -321,8 +321,10 @@ schema_describe(const struct schema_key *key, struct buf *out)
 
 	if (key->type == SCHEMA_WORD)
 		describe_words(key->words, out);
+	else if (key->type == SCHEMA_INT && key->min == key->max)
+		buf_addf(out, "%" PRId64, key->min);
 	else
 		buf_adds(out, names[key->type]);
-	if (key->type >= SCHEMA_INT && key->type <= SCHEMA_BYTES)
+	if (key->min < key->max && key->type >= SCHEMA_INT && key->type <= SCHEMA_BYTES)
 		describe_range(key, out);
 }

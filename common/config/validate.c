@@ -7,15 +7,11 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/config/config.h"
 #include "common/config/validate.h"
 #include "common/config/value.h"
-#include "common/memory.h"
-
-#define NAMESPACES_MAX 500 /* a watch each */
 
 size_t
 validator_key(struct validator *v, const char *key)
@@ -96,11 +92,11 @@ unknown_key(struct validator *v, const struct yaml_node *node, enum schema_place
 			"controllers only");
 	else if (place == SCHEMA_DEFAULTS && (elsewhere & SCHEMA_CONTROLLER))
 		complain_key(v, node, "has no default; it belongs to a controller");
-	else if (near)
-		complain_key(v, node, "unknown key %.80s, did you mean %s?", node->key, near);
 	else if (elsewhere)
 		complain_key(v, node, "unknown key %.80s here; it belongs to %s", node->key,
 			schema_place_name(elsewhere));
+	else if (near)
+		complain_key(v, node, "unknown key %.80s, did you mean %s?", node->key, near);
 	else
 		complain_key(v, node, "unknown key %.80s", node->key);
 }
@@ -114,113 +110,6 @@ is_kind(struct validator *v, const struct yaml_node *node, enum yaml_type type, 
 	complain(v, node, "expected %s, this is %s%s", type == YAML_MAP ? "a map" : "a list",
 		value_type_name(node), advice);
 	return false;
-}
-
-/* --- namespaces --- */
-
-static int
-by_text(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-/* Sorted: the same set gives the same bytes. */
-static cJSON *
-sorted_names(const struct yaml_node *list, size_t n)
-{
-	const char **names = xcalloc(n, sizeof *names);
-	cJSON *array;
-	size_t i = 0;
-
-	for (const struct yaml_node *item = list->children; item; item = item->next)
-		names[i++] = item->text;
-	qsort(names, n, sizeof *names, by_text);
-	array = cJSON_CreateStringArray(names, (int)n);
-	free(names);
-	return array;
-}
-
-static bool
-namespace_item(struct validator *v, const struct yaml_node *list, const struct yaml_node *item)
-{
-	if (!item->text || strlen(item->text) != item->length ||
-		!syntax_is_label(item->text, item->length)) {
-		complain(v, item, "expected the name of a namespace");
-		return false;
-	}
-	for (const struct yaml_node *other = list->children; other != item; other = other->next)
-		if (other->text && !strcmp(other->text, item->text)) {
-			complain(v, item, "%s is named twice", item->text);
-			return false;
-		}
-	return true;
-}
-
-static cJSON *
-namespaces_value(struct validator *v, const struct yaml_node *node)
-{
-	bool good = true;
-	size_t n = 0;
-
-	if (node->text && !strcmp(node->text, "all"))
-		return cJSON_CreateString("all");
-	if (node->type != YAML_LIST || !node->children) {
-		complain(v, node, "expected all, or a list of namespaces such as [default, web]");
-		return NULL;
-	}
-	for (const struct yaml_node *item = node->children; item && n <= NAMESPACES_MAX;
-		item = item->next, n++) {
-		size_t back = validator_index(v, n);
-
-		good = namespace_item(v, node, item) && good;
-		validator_back(v, back);
-	}
-	if (n > NAMESPACES_MAX)
-		complain(v, node, "more than %d namespaces; write all, or divide the controller",
-			NAMESPACES_MAX);
-	return good && n <= NAMESPACES_MAX ? sorted_names(node, n) : NULL;
-}
-
-/* --- vars --- */
-
-static cJSON *
-from_env(struct validator *v, const struct yaml_node *node)
-{
-	const struct yaml_node *name = yaml_get(node, "fromEnv");
-
-	if (node->children->next || !name->text || !syntax_is_identifier(name->text)) {
-		complain(v, node, "expected {fromEnv: NAME}, the name of an environment variable");
-		return NULL;
-	}
-	if (!getenv(name->text)) {
-		complain(v, name, "the environment variable %s is not set", name->text);
-		return NULL;
-	}
-	return yaml_to_json(node);
-}
-
-static cJSON *
-vars_value(struct validator *v, const struct yaml_node *map)
-{
-	cJSON *vars = cJSON_CreateObject();
-
-	for (const struct yaml_node *node = map->children; node; node = node->next) {
-		size_t back = validator_key(v, node->key);
-		cJSON *value = NULL;
-
-		if (!syntax_is_identifier(node->key))
-			complain_key(v, node,
-				"not a name for an expression; write letters, digits and '_', not "
-				"a digit first");
-		else if (yaml_get(node, "fromEnv"))
-			value = from_env(v, node);
-		else
-			value = free_value(v, node, true);
-		if (value)
-			cJSON_AddItemToObject(vars, node->key, value);
-		validator_back(v, back);
-	}
-	return vars;
 }
 
 /* --- lists of maps --- */
@@ -287,18 +176,6 @@ list_value(struct validator *v, const struct yaml_node *list, enum schema_place 
 /* --- one key --- */
 
 static cJSON *
-condition_value(struct validator *v, const struct yaml_node *node)
-{
-	if (node->type == YAML_BOOL)
-		return yaml_to_json(node);
-	if (node->type == YAML_STRING && !strncmp(node->text, "${", 2) &&
-		node->text[node->length - 1] == '}')
-		return yaml_to_json(node);
-	complain(v, node, "expected true, false or one expression: \"${...}\"");
-	return NULL;
-}
-
-static cJSON *
 simple_value(struct validator *v, const struct schema_key *key, const struct yaml_node *node)
 {
 	struct error err;
@@ -320,7 +197,7 @@ nested_value(struct validator *v, const struct schema_key *key, const struct yam
 	if (key->type == SCHEMA_DEFAULT_MAP)
 		return map_value(v, node, SCHEMA_DEFAULTS, "");
 	if (key->type == SCHEMA_VARS)
-		return vars_value(v, node);
+		return special_vars(v, node);
 	snprintf(prefix, sizeof prefix, "%s.", key->path);
 	return map_value(v, node, place, prefix);
 }
@@ -352,9 +229,9 @@ key_value(struct validator *v, const struct schema_key *key, const struct yaml_n
 			       ? list_value(v, node, SCHEMA_CHILD)
 			       : NULL;
 	case SCHEMA_NAMESPACES:
-		return namespaces_value(v, node);
+		return special_namespaces(v, node);
 	case SCHEMA_CONDITION:
-		return condition_value(v, node);
+		return special_condition(v, node);
 	case SCHEMA_TEMPLATE:
 		return free_value(v, node, literal_of(parent));
 	case SCHEMA_STATUS:

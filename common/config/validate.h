@@ -40,6 +40,11 @@ void complain(struct validator *v, const struct yaml_node *node, const char *for
 void complain_key(struct validator *v, const struct yaml_node *node, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* special_value.c: keys with a form of their own. NULL after a problem. */
+cJSON *special_namespaces(struct validator *v, const struct yaml_node *node);
+cJSON *special_vars(struct validator *v, const struct yaml_node *map);
+cJSON *special_condition(struct validator *v, const struct yaml_node *node);
+
 /* free_value.c: a value without a type of its own (vars, templates). NULL if the walk through it found problems. */
 cJSON *free_value(struct validator *v, const struct yaml_node *node, bool literal);
 /* Values of a map that the API takes only as text (labels, a ConfigMap's data). */

@@ -17,6 +17,7 @@
 #include "common/config/duration.h"
 #include "common/config/quantity.h"
 #include "common/config/value.h"
+#include "common/json.h"
 
 #define TEXT_LENGTH_MAX 4096
 
@@ -76,15 +77,13 @@ refuse(struct error *err, const struct schema_key *key, const char *advice)
 	return NULL;
 }
 
-/* U+E000 marks wrapped values (common/json.h); neither it nor control characters have a use in a setting. */
 static bool
-is_clean(const char *text, size_t length)
+has_control(const char *text, size_t length)
 {
 	for (size_t i = 0; i < length; i++)
-		if ((unsigned char)text[i] < 0x20 || text[i] == 0x7f ||
-			(length - i >= 3 && !memcmp(text + i, "\xee\x80\x80", 3)))
-			return false;
-	return true;
+		if ((unsigned char)text[i] < 0x20 || text[i] == 0x7f)
+			return true;
+	return false;
 }
 
 static cJSON *
@@ -97,7 +96,7 @@ from_text(const struct schema_key *key, const char *text, size_t length, struct 
 		error_set(err, -EINVAL, "is longer than %d bytes", TEXT_LENGTH_MAX);
 		return NULL;
 	}
-	if (!is_clean(text, length)) {
+	if (has_control(text, length)) {
 		error_set(err, -EINVAL, "holds a control character");
 		return NULL;
 	}
@@ -106,7 +105,7 @@ from_text(const struct schema_key *key, const char *text, size_t length, struct 
 		error_set(err, r, "\"%.80s\": %s", text, why.text);
 		return NULL;
 	}
-	return cJSON_CreateString(text);
+	return json_new_string(text, length);
 }
 
 /* Decimal, 0x1F or 0o17. */
@@ -194,14 +193,20 @@ from_bool(const struct schema_key *key, const struct yaml_node *node, struct err
 	return refuse(err, key, "");
 }
 
+static cJSON *
+refuse_nothing(struct error *err, const struct schema_key *key)
+{
+	error_set(err, -EINVAL, "has no value; write one%s",
+		key->required ? "" : " or leave the key out");
+	return NULL;
+}
+
 /* Scalars that are taken as they are written: not one with nothing, and null is not a word. */
 static cJSON *
 from_written(const struct schema_key *key, const struct yaml_node *node, struct error *err)
 {
-	if (node->type == YAML_NULL && (!node->text || strcmp(node->text, "~") != 0)) {
-		error_set(err, -EINVAL, "has no value; write one or leave the key out");
-		return NULL;
-	}
+	if (node->type == YAML_NULL && (!node->text || strcmp(node->text, "~") != 0))
+		return refuse_nothing(err, key);
 	if (strlen(node->text) != node->length) {
 		error_set(err, -EINVAL, "holds a NUL character");
 		return NULL;
@@ -218,10 +223,8 @@ value_from_yaml(const struct schema_key *key, const struct yaml_node *node, stru
 			err, key, node->type == YAML_LIST ? "this is a list" : "this is a map");
 	if (key->type == SCHEMA_TEXT || key->type == SCHEMA_WORD)
 		return from_written(key, node, err);
-	if (node->type == YAML_NULL) {
-		error_set(err, -EINVAL, "has no value; write one or leave the key out");
-		return NULL;
-	}
+	if (node->type == YAML_NULL)
+		return refuse_nothing(err, key);
 	if (value_is_octal_slip(node)) {
 		error_set(err, -EINVAL,
 			"%s: a number has no leading zeros in YAML 1.2 (octal is 0o17)",
