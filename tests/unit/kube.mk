@@ -1,12 +1,17 @@
-unit_kube = tests/unit/check_path tests/unit/check_http
+unit_kube = tests/unit/check_path tests/unit/check_kubeconfig tests/unit/check_http
 
 kube_test_server = tests/unit/https_server.h tests/unit/https_server.c tests/unit/https_certs.h tests/unit/https_certs.c \
 	tests/unit/kube_fixture.h tests/unit/kube_fixture.c
 kube_test_cppflags = $(AM_CPPFLAGS) $(CJSON_CFLAGS) $(SSL_CFLAGS) $(CHECK_CFLAGS)
-kube_test_libs = libkube.a libkubehttp.a libkube.a libloop.a libcommon.a libloop.a $(KUBEHTTP_LIBS) $(LOOP_LIBS) $(COMMON_LIBS) $(CHECK_LIBS)
+kube_test_libs = libkube.a libkubehttp.a libkube.a libloop.a libcommon.a libloop.a $(KUBEHTTP_LIBS) $(LOOP_LIBS) \
+	$(COMMON_LIBS) $(CHECK_LIBS)
 
 tests_unit_check_path_CPPFLAGS = $(kube_test_cppflags)
-tests_unit_check_path_LDADD = libkube.a libcommon.a libloop.a $(COMMON_LIBS) $(CHECK_LIBS)
+tests_unit_check_path_LDADD = $(kube_test_libs)
+
+tests_unit_check_kubeconfig_SOURCES = tests/unit/check_kubeconfig.c $(kube_test_server)
+tests_unit_check_kubeconfig_CPPFLAGS = $(kube_test_cppflags)
+tests_unit_check_kubeconfig_LDADD = $(kube_test_libs)
 
 tests_unit_check_http_SOURCES = tests/unit/check_http.c $(kube_test_server)
 tests_unit_check_http_CPPFLAGS = $(kube_test_cppflags)
