@@ -36,20 +36,20 @@ struct template_problem {
  * expression that must yield true or false. Names (children ids) that expressions may use as $children.ID; anything else there is an error.
  */
 struct template_group {
-	const char *path;      /* "children[deploy].template" */
+	const char *path; /* "children[deploy].template" */
 	const cJSON *value;
-	bool boolean;          /* one expression that yields a boolean */
-	bool allow_children;   /* $children may be used */
-	bool allow_error;      /* $error may be used (statusOnError) */
-	bool allow_uuid;       /* $uuid may be used (a once field) */
-	bool literal;          /* no expressions: ${ is text */
+	bool boolean;        /* one expression that yields a boolean */
+	bool allow_children; /* $children may be used */
+	bool allow_error;    /* $error may be used (statusOnError) */
+	bool allow_uuid;     /* $uuid may be used (a once field) */
+	bool literal;        /* no expressions: ${ is text */
 };
 struct template_source {
 	const struct template_group *groups;
 	size_t n_groups;
 	const char *const *children_ids; /* n_children */
 	size_t n_children;
-	const cJSON *vars;  /* the value of $vars, an object or NULL */
+	const cJSON *vars; /* the value of $vars, an object or NULL */
 };
 
 /* Once a process, before any other call: clears the environment that libjq would read, ignores ~/.jq. */
@@ -58,7 +58,8 @@ void template_init(void);
 /*
  * Checks every expression alone (words, variables, syntax by compiling it), calling report for each problem, then the whole program. Returns the number of problems.
  */
-unsigned template_check(const struct template_source *source, void (*report)(void *data, const struct template_problem *problem), void *data);
+unsigned template_check(const struct template_source *source,
+	void (*report)(void *data, const struct template_problem *problem), void *data);
 
 struct template_program;
 /* Compiles; the source may go afterwards. NULL with the cause (a checked source does not fail). */
@@ -69,16 +70,17 @@ bool template_uses_child(const struct template_program *program, size_t group, s
 
 /* The changing values of a render, as JSON bytes. */
 struct template_input {
-	const char *object;     /* the parent */
+	const char *object; /* the parent */
 	size_t object_length;
-	const char *children;   /* {"deploy": {...} or null, ...}, NULL: {} */
+	const char *children; /* {"deploy": {...} or null, ...}, NULL: {} */
 	size_t children_length;
-	const char *error;      /* {"message": "...", "reason": "..."}, NULL: null */
+	const char *error; /* {"message": "...", "reason": "..."}, NULL: null */
 	size_t error_length;
-	const char *uuid;       /* text, NULL: null */
-	int64_t timeout_ns;     /* 0: 100 ms */
+	const char *uuid;   /* text, NULL: null */
+	int64_t timeout_ns; /* 0: 100 ms */
 };
 /* Renders one group: appends JSON to out (nothing when the whole value is null). 0; -EINVAL with problem filled (path, expression, text); -ETIMEDOUT; -EFBIG. */
-int template_render(struct template_program *program, size_t group, const struct template_input *input, struct buf *out, struct template_problem *ret_problem);
+int template_render(struct template_program *program, size_t group,
+	const struct template_input *input, struct buf *out, struct template_problem *ret_problem);
 
 #endif
