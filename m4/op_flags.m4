@@ -26,11 +26,12 @@ AC_DEFUN([OP_LDFLAG], [
 ])
 
 AC_DEFUN([OP_WARNINGS], [
+	# -Wno-format-truncation: snprintf into fixed sizes is how texts are bounded here, on purpose.
 	m4_foreach_w([op_flag], [-Wall -Wextra -Wshadow -Wconversion -Wsign-conversion
 		-Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition -Wpointer-arith
 		-Wcast-align -Wwrite-strings -Wformat=2 -Wundef -Wvla
 		-Wlogical-op -Wduplicated-cond -Wduplicated-branches -Wjump-misses-init
-		-fno-common],
+		-Wno-format-truncation -fno-common],
 		[OP_CFLAG(m4_defn([op_flag]), [WARN_CFLAGS])])
 ])
 
