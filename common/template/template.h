@@ -8,7 +8,7 @@
  * expression makes a string and null or a list or map there is an error, ${spread(list)} in a list puts in its items, $${ is a literal ${.
  * Each expression must give exactly one value.
  *
- * Pure and bounded: template_init() clears the environment; words that reach outside are refused by name; a render ends after its timeout (halt flag, set by a
+ * Pure and bounded: template_init() clears the environment; words that reach outside are refused by name; a render ends after its timeout of CPU time (halt flag, set by a
  * one-shot timer signal); results are bounded to 1 MiB a group. Not thread-safe; one process has one program or a few.
  */
 #ifndef COMMON_TEMPLATE_TEMPLATE_H

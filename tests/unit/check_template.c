@@ -64,7 +64,8 @@ render_group(const char *template_, bool boolean, struct buf *out, struct templa
 		.children_length = strlen(children),
 		.error = "{\"message\":\"m\",\"reason\":\"R\"}",
 		.error_length = 28,
-		.uuid = "u-1"};
+		.uuid = "u-1",
+		.timeout_ns = 400 * NSEC_PER_MSEC};
 
 	set_up(&f, template_, boolean);
 	struct template_program *program = template_compile(&f.source, &err);
