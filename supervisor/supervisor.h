@@ -10,12 +10,18 @@ struct worker_args;
 
 struct supervisor_options {
 	const char *config_path;
-	int log_level;      /* enum log_level from the command line, -1: the configuration's */
+	int log_level; /* enum log_level from the command line, -1: the configuration's */
 	int (*worker_main)(const struct worker_args *args);
 };
 
 /* Exit codes of operatord. */
-enum { EXIT_STOPPED = 0, EXIT_TROUBLE = 1, EXIT_USAGE = 64, EXIT_NO_PERMISSION = 77, EXIT_CONFIG = 78 };
+enum {
+	EXIT_STOPPED = 0,
+	EXIT_TROUBLE = 1,
+	EXIT_USAGE = 64,
+	EXIT_NO_PERMISSION = 77,
+	EXIT_CONFIG = 78
+};
 
 /* Runs to the end; returns the exit code. */
 int supervisor_run(const struct supervisor_options *options);

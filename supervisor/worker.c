@@ -1,0 +1,557 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Birth, life and death of a worker's process. What to do comes from the table in restart.c; here it is done. A step that fails is an event like
+ * any other, so nothing here gives up.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "common/config/config.h"
+#include "common/log.h"
+#include "common/memory.h"
+#include "common/proc/proc.h"
+#include "supervisor/worker.h"
+#include "workers/worker.h"
+
+#define START_LIMIT_NS (30 * NSEC_PER_SEC) /* from the fork to the first heartbeat */
+#define ABORT_LIMIT_NS (5 * NSEC_PER_SEC)  /* from SIGABRT to SIGKILL */
+#define STALE_PERIODS  3
+#define RECORDS_A_WAKE 64 /* a flood of records must not keep the loop from others */
+#define OOM_SCORE_ADD  300
+
+static void
+set_state(struct sup_worker *worker, enum worker_state state, const char *cause)
+{
+	const char *text = cause ? cause : "";
+
+	if (worker->state == state && strcmp(worker->cause, text) == 0)
+		return;
+	if (worker->state != state)
+		worker->state_since_ns = clock_monotonic_ns();
+	worker->state = state;
+	snprintf(worker->cause, sizeof(worker->cause), "%s", text);
+}
+
+/* Reads from its settings what the supervisor itself needs. */
+static void
+read_settings(struct sup_worker *worker)
+{
+	struct config_controller *config =
+		config_decode_controller(worker->config, worker->config_length, NULL);
+
+	if (!config)
+		return; /* the worker will say it, with exit code 78 */
+	worker->required = config->required;
+	worker->memory_limit = config->memory_limit > 0 ? (uint64_t)config->memory_limit : 0;
+	worker->file_limit = config->file_limit > 0 ? (uint64_t)config->file_limit : 0;
+	worker->watch_silence_ns = config->watch_silence_ns;
+	config_controller_free(config);
+}
+
+static void on_timer(void *data);
+
+static void
+take_config(struct sup_worker *worker, const char *config, size_t length)
+{
+	free(worker->config);
+	worker->config = xstrndup(config, length);
+	worker->config_length = length;
+	worker->restart.failures = 0;
+	read_settings(worker);
+}
+
+struct sup_worker *
+sup_worker_new(struct sup_shared *shared, const char *name, const char *config, size_t length,
+	const char *cause)
+{
+	struct sup_worker *worker = xcalloc(1, sizeof(*worker));
+
+	worker->shared = shared;
+	worker->name = xstrdup(name);
+	worker->required = true;
+	worker->fd_down = worker->fd_up = worker->fd_scoreboard = -1;
+	worker->state = WORKER_STOPPED;
+	worker->state_since_ns = clock_monotonic_ns();
+	worker->timer = loop_timer_new(shared->loop, on_timer, worker);
+	if (config)
+		take_config(worker, config, length);
+	else
+		set_state(worker, WORKER_CONFIG_INVALID, cause);
+	return worker;
+}
+
+static void
+close_fd(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+/* Counters and histograms of a life that is over are kept; gauges end with it. */
+static void
+keep_counters(struct sup_worker *worker)
+{
+	for (unsigned id = 0; id < METRIC_ID_MAX; id++) {
+		if (metrics[id].type == METRIC_GAUGE)
+			continue;
+		unsigned first = metric_offset((enum metric_id)id), n = metric_slots(&metrics[id]);
+		for (unsigned i = first; i < first + n; i++)
+			worker->base[i] += worker->copy.slots[i];
+	}
+	worker->copy = (struct scoreboard){0};
+}
+
+static void
+drop_process(struct sup_worker *worker)
+{
+	sup_worker_look(worker);
+	keep_counters(worker);
+	loop_io_free(worker->io);
+	loop_child_free(worker->child);
+	worker->io = NULL;
+	worker->child = NULL;
+	worker->pid = 0;
+	close_fd(&worker->fd_down);
+	close_fd(&worker->fd_up);
+	close_fd(&worker->fd_scoreboard);
+	if (worker->board)
+		scoreboard_unmap(worker->board);
+	worker->board = NULL;
+	worker->reader = (struct record_reader){0};
+}
+
+void
+sup_worker_free(struct sup_worker *worker)
+{
+	if (!worker)
+		return;
+	drop_process(worker);
+	loop_timer_free(worker->timer);
+	free(worker->config);
+	free(worker->next_config);
+	free(worker->name);
+	free(worker);
+}
+
+/* --- what the process says --- */
+
+static void
+take_state(struct sup_worker *worker, const struct record *record)
+{
+	/* Only what a worker may say of itself: the rest is the supervisor's to know. */
+	if (record->value < 0 || record->value > WORKER_OVER_LIMIT) {
+		log_warn("worker %s (pid %d) claims a state that does not exist; ignored",
+			worker->name, (int)worker->pid);
+		return;
+	}
+	set_state(worker, (enum worker_state)record->value, record->text);
+}
+
+static void
+on_record(void *data, int events)
+{
+	struct sup_worker *worker = data;
+	struct record record;
+
+	(void)events;
+	for (int i = 0; i < RECORDS_A_WAKE; i++) {
+		int n = record_read(&worker->reader, worker->fd_up, &record);
+		if (n == 0)
+			return;
+		if (n == -EBADMSG) {
+			log_warn("worker %s (pid %d) sent a record that makes no sense; dropped",
+				worker->name, (int)worker->pid);
+			continue;
+		}
+		if (n < 0) { /* it has closed its end: its exit will be reaped */
+			loop_io_set(worker->io, worker->fd_up, 0);
+			return;
+		}
+		if (record.generation == worker->generation && record.type == RECORD_STATE)
+			take_state(worker, &record);
+	}
+}
+
+void
+sup_worker_send(struct sup_worker *worker, enum record_type type, int32_t value)
+{
+	struct record record;
+
+	if (worker->fd_down < 0)
+		return;
+	record_set(&record, type, worker->generation, value, NULL);
+	int code = record_write(worker->fd_down, &record);
+	if (code < 0 && type == RECORD_STOP) /* a full pipe, or none: its end means stop too */
+		close_fd(&worker->fd_down);
+	else if (code < 0)
+		log_warn("worker %s (pid %d) does not read what it is told: %s", worker->name,
+			(int)worker->pid, strerror(-code));
+}
+
+void
+sup_worker_look(struct sup_worker *worker)
+{
+	if (worker->board && scoreboard_copy(worker->board, worker->generation, &worker->copy) &&
+		worker->copy.heartbeat_ns > worker->last_beat_ns)
+		worker->last_beat_ns = worker->copy.heartbeat_ns;
+}
+
+/* --- birth --- */
+
+static int
+child_main(void *data)
+{
+	struct sup_worker *worker = data;
+	struct worker_args args = {.name = worker->name,
+		.config = worker->config,
+		.config_length = worker->config_length,
+		.generation = worker->generation,
+		.fd_down = WORKER_FD_DOWN,
+		.fd_up = WORKER_FD_UP,
+		.fd_scoreboard = WORKER_FD_SCOREBOARD};
+
+	return worker->shared->worker_main(&args);
+}
+
+static void on_death(void *data, pid_t pid, int status);
+
+/* Pipes and scoreboard: down[0] and up[1] are the child's. */
+static int
+open_channels(struct sup_worker *worker, int down[2], int up[2], struct error *err)
+{
+	int code = proc_pipe(down);
+
+	if (code < 0)
+		return error_set(err, code, "no pipe: %s", strerror(-code));
+	code = proc_pipe(up);
+	if (code < 0) {
+		close(down[0]);
+		close(down[1]);
+		return error_set(err, code, "no pipe: %s", strerror(-code));
+	}
+	worker->fd_down = down[1];
+	worker->fd_up = up[0];
+	fcntl(worker->fd_down, F_SETFL, O_NONBLOCK);
+	fcntl(worker->fd_up, F_SETFL, O_NONBLOCK);
+	worker->fd_scoreboard = scoreboard_create(worker->generation, &worker->board);
+	if (worker->fd_scoreboard >= 0)
+		return 0;
+	code = worker->fd_scoreboard;
+	worker->fd_scoreboard = -1;
+	close(down[0]);
+	close(up[1]);
+	return error_set(err, code, "no scoreboard: %s", strerror(-code));
+}
+
+static pid_t
+fork_worker(struct sup_worker *worker, struct error *err)
+{
+	int down[2], up[2];
+	char title[96];
+
+	if (open_channels(worker, down, up, err) < 0)
+		return err->code;
+	snprintf(title, sizeof(title), "operatord: worker %s", worker->name);
+	struct proc_fd fds[] = {{down[0], WORKER_FD_DOWN}, {up[1], WORKER_FD_UP},
+		{worker->fd_scoreboard, WORKER_FD_SCOREBOARD}};
+	struct proc_spawn spawn = {.loop = worker->shared->loop,
+		.title = title,
+		.fds = fds,
+		.n_fds = 3,
+		.parent_death_signal = SIGTERM,
+		.new_session = true,
+		.memory_limit = worker->memory_limit,
+		.file_limit = worker->file_limit,
+		.oom_score_add = OOM_SCORE_ADD,
+		.child_main = child_main,
+		.data = worker};
+	pid_t pid = proc_spawn(&spawn, err);
+	close(down[0]);
+	close(up[1]);
+	return pid;
+}
+
+static void
+spawn(struct sup_worker *worker)
+{
+	struct error err = {0};
+
+	worker->generation++;
+	worker->pressed = false;
+	worker->copy = (struct scoreboard){0};
+	worker->last_beat_ns = 0;
+	worker->started_ns = worker->checked_ns = clock_monotonic_ns();
+	pid_t pid = fork_worker(worker, &err);
+	if (pid < 0) {
+		char text[96];
+		snprintf(text, sizeof(text), "could not be forked: %.70s", err.text);
+		drop_process(worker);
+		restart_note(&worker->restart, clock_monotonic_ns(), clock_wall_ns(), 0, text);
+		sup_worker_event(worker, LIFE_EVENT_NOT_FORKED);
+		return;
+	}
+	worker->pid = pid;
+	worker->child = loop_child_new(worker->shared->loop, pid, on_death, worker);
+	worker->io = loop_io_new(worker->shared->loop, on_record, worker);
+	loop_io_set(worker->io, worker->fd_up, LOOP_READ);
+	set_state(worker, WORKER_STARTING, NULL);
+	log_info("worker %s started (pid %d)", worker->name, (int)pid);
+}
+
+/* --- death --- */
+
+static void
+on_death(void *data, pid_t pid, int status)
+{
+	struct sup_worker *worker = data;
+	int64_t now_ns = clock_monotonic_ns();
+	char text[96];
+
+	(void)pid;
+	on_record(worker, LOOP_READ); /* its last words */
+	sup_worker_look(worker);
+	int64_t live_ns = worker->copy.live_since_ns > 0 && worker->copy.live_since_ns <= now_ns
+				  ? now_ns - worker->copy.live_since_ns
+				  : 0;
+	proc_status_text(status, text);
+	bool wanted = worker->life != LIFE_STOPPING;
+	bool config = WIFEXITED(status) && WEXITSTATUS(status) == WORKER_EXIT_CONFIG;
+	if (wanted)
+		restart_note(&worker->restart, now_ns, clock_wall_ns(), live_ns, text);
+	else if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+		log_warn("worker %s (pid %d) %s while stopping", worker->name, (int)worker->pid,
+			text);
+	else
+		log_info("worker %s (pid %d) stopped", worker->name, (int)worker->pid);
+	if (wanted && *worker->copy.busy_key && worker->copy.busy_since_ns)
+		log_warn("worker %s died at work on %s", worker->name, worker->copy.busy_key);
+	drop_process(worker);
+	if (config)
+		set_state(worker, WORKER_CONFIG_INVALID, *worker->cause ? worker->cause : text);
+	sup_worker_event(worker, LIFE_EVENT_DIED);
+}
+
+static enum restart_class
+class_of(const struct sup_worker *worker, enum life_event event)
+{
+	if (event == LIFE_EVENT_NOT_FORKED)
+		return RESTART_NOT_FORKED;
+	return worker->state == WORKER_CONFIG_INVALID ? RESTART_CONFIG : RESTART_DEATH;
+}
+
+static void
+schedule(struct sup_worker *worker, enum life_event event)
+{
+	const struct restart *r = &worker->restart;
+	const char *text = r->deaths[(r->total - 1) % DEATHS_KEPT].text;
+	enum restart_class class_ = class_of(worker, event);
+	int64_t delay_ns = restart_delay(r, class_, clock_random());
+	double uptime = (double)(clock_monotonic_ns() - worker->started_ns) / 1e9;
+	bool loops = restart_crashloop(r, clock_monotonic_ns());
+	char cause[RECORD_TEXT_MAX];
+
+	snprintf(cause, sizeof(cause), "%s%s%s", text, *worker->cause ? ": " : "", worker->cause);
+	log_error("worker %s %s after %.1f s, death %llu; next start in %.1f s%s", worker->name,
+		cause, uptime, (unsigned long long)r->total, (double)delay_ns / 1e9,
+		loops ? " (crashloop: five deaths within 300 s)" : "");
+	if (class_ != RESTART_CONFIG)
+		set_state(worker, loops ? WORKER_CRASHLOOP : WORKER_BACKOFF, text);
+	loop_timer_set(worker->timer, delay_ns);
+}
+
+static void
+ask(struct sup_worker *worker)
+{
+	sup_worker_send(worker, RECORD_STOP, 0);
+	set_state(worker, WORKER_DRAINING, NULL);
+	loop_timer_set(worker->timer, worker->shared->stop_grace_ns);
+}
+
+static void
+abort_(struct sup_worker *worker)
+{
+	log_error("worker %s (pid %d) hangs%s%s: no heartbeat for %d periods; ending it",
+		worker->name, (int)worker->pid, *worker->copy.busy_key ? " at work on " : "",
+		worker->copy.busy_key, STALE_PERIODS);
+	set_state(worker, WORKER_HUNG, worker->copy.busy_key);
+	proc_kill(worker->pid, SIGABRT);
+	loop_timer_set(worker->timer, ABORT_LIMIT_NS);
+	worker->pressed = true; /* SIGABRT was the warning */
+}
+
+/* First SIGTERM, then SIGKILL for the whole group. */
+static void
+press(struct sup_worker *worker)
+{
+	if (!worker->pressed) {
+		log_warn("worker %s (pid %d) has not stopped yet: SIGTERM", worker->name,
+			(int)worker->pid);
+		worker->pressed = true;
+		proc_kill(worker->pid, SIGTERM);
+		loop_timer_set(worker->timer, worker->shared->kill_grace_ns);
+		return;
+	}
+	if (loop_timer_active(worker->timer))
+		return; /* the grace after SIGTERM is running */
+	log_error("worker %s (pid %d) does not end: SIGKILL", worker->name, (int)worker->pid);
+	if (worker->life == LIFE_STOPPING)
+		worker->shared->had_to_kill = true;
+	proc_kill_group(worker->pid, SIGKILL);
+}
+
+static void
+finish(struct sup_worker *worker)
+{
+	loop_timer_clear(worker->timer);
+	if (worker->next_config && !worker->removed) {
+		take_config(worker, worker->next_config, worker->next_config_length);
+		free(worker->next_config);
+		worker->next_config = NULL;
+		sup_worker_event(worker, LIFE_EVENT_START);
+		return;
+	}
+	if (worker->config)
+		set_state(worker, WORKER_STOPPED, NULL);
+	worker->shared->stopped(worker->shared->data, worker);
+}
+
+void
+sup_worker_event(struct sup_worker *worker, enum life_event event)
+{
+	enum life before = worker->life, next;
+	enum life_action action = life_step(worker->life, event, &next);
+
+	worker->life = next;
+	if (next != before)
+		log_debug("worker %s: %s -> %s", worker->name, life_name(before), life_name(next));
+	switch (action) {
+	case LIFE_DO_NOTHING:
+		break;
+	case LIFE_DO_SPAWN:
+		loop_timer_clear(worker->timer);
+		if (before == LIFE_WAITING)
+			worker->restarts++;
+		spawn(worker);
+		break;
+	case LIFE_DO_SCHEDULE:
+		schedule(worker, event);
+		break;
+	case LIFE_DO_ASK:
+		ask(worker);
+		break;
+	case LIFE_DO_ABORT:
+		abort_(worker);
+		break;
+	case LIFE_DO_PRESS:
+		press(worker);
+		break;
+	case LIFE_DO_CANCEL:
+	case LIFE_DO_FINISH:
+		finish(worker); /* may free it */
+		break;
+	case LIFE_ACTION_MAX:
+		break;
+	}
+}
+
+static void
+on_timer(void *data)
+{
+	struct sup_worker *worker = data;
+
+	sup_worker_event(worker, worker->life == LIFE_WAITING ? LIFE_EVENT_DUE : LIFE_EVENT_LATE);
+}
+
+void
+sup_worker_set_config(struct sup_worker *worker, const char *config, size_t length)
+{
+	worker->file_invalid = false;
+	if (worker->pid == 0) {
+		take_config(worker, config, length);
+		sup_worker_event(worker, LIFE_EVENT_START);
+		return;
+	}
+	free(worker->next_config);
+	worker->next_config = xstrndup(config, length);
+	worker->next_config_length = length;
+	if (worker->life == LIFE_RUNNING || worker->life == LIFE_ENDING)
+		sup_worker_event(worker, LIFE_EVENT_STOP);
+}
+
+/* --- looking after it --- */
+
+void
+sup_worker_check(struct sup_worker *worker, int64_t now_ns, bool late)
+{
+	if (worker->life != LIFE_RUNNING || worker->pid == 0)
+		return;
+	sup_worker_look(worker);
+	if (late) {
+		worker->checked_ns = now_ns;
+		return;
+	}
+	int64_t since_ns = worker->last_beat_ns > worker->checked_ns ? worker->last_beat_ns
+								     : worker->checked_ns;
+	int64_t limit_ns = worker->last_beat_ns ? STALE_PERIODS * worker->shared->heartbeat_ns
+						: START_LIMIT_NS;
+	if (now_ns - since_ns > limit_ns)
+		sup_worker_event(worker, LIFE_EVENT_HUNG);
+}
+
+void
+sup_worker_slots(const struct sup_worker *worker, uint64_t *ret)
+{
+	for (unsigned i = 0; i < METRIC_SLOTS_MAX; i++)
+		ret[i] = worker->base[i] + worker->copy.slots[i];
+}
+
+bool
+sup_worker_ready(const struct sup_worker *worker)
+{
+	return worker->state == WORKER_LIVE && worker->life == LIFE_RUNNING &&
+	       !worker->file_invalid;
+}
+
+double
+sup_worker_heartbeat_age(const struct sup_worker *worker, int64_t now_ns)
+{
+	return worker->pid && worker->last_beat_ns ? (double)(now_ns - worker->last_beat_ns) / 1e9
+						   : -1;
+}
+
+double
+sup_worker_watch_age(const struct sup_worker *worker, int64_t now_ns)
+{
+	int64_t seen_ns = worker->copy.watch_seen_ns;
+
+	return worker->pid && seen_ns > 0 && seen_ns <= now_ns ? (double)(now_ns - seen_ns) / 1e9
+							       : -1;
+}
+
+uint64_t
+sup_worker_memory(const struct sup_worker *worker)
+{
+	char path[64];
+	unsigned long long pages = 0;
+
+	if (!worker->pid)
+		return 0;
+	snprintf(path, sizeof(path), "/proc/%d/statm", (int)worker->pid);
+	FILE *file = fopen(path, "re");
+	if (!file)
+		return 0;
+	if (fscanf(file, "%*u %llu", &pages) != 1)
+		pages = 0;
+	fclose(file);
+	return pages * (unsigned long long)sysconf(_SC_PAGESIZE);
+}

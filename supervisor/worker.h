@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One worker as the supervisor sees it: its process, pipes, scoreboard and life. Everything that comes from the process is checked.
+ */
+#ifndef SUPERVISOR_WORKER_H
+#define SUPERVISOR_WORKER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include "common/loop/loop.h"
+#include "common/records.h"
+#include "common/scoreboard.h"
+#include "supervisor/restart.h"
+
+struct sup_worker;
+struct worker_args;
+
+/* What all workers share. Owned by supervisor.c, outlives them. */
+struct sup_shared {
+	struct loop *loop;
+	int (*worker_main)(const struct worker_args *args);
+	int64_t heartbeat_ns, stop_grace_ns, kill_grace_ns;
+	/* A worker has stopped for good, or stopped to be replaced: may free it. */
+	void (*stopped)(void *data, struct sup_worker *worker);
+	void *data;
+	bool had_to_kill; /* one did not stop when it was asked */
+};
+
+struct sup_worker {
+	struct sup_shared *shared;
+	struct sup_worker *next;
+	char *name;
+	char *config; /* canonical bytes, NULL: its configuration is invalid and it never ran */
+	size_t config_length;
+	char *next_config; /* what it is to run after the stop that is under way; NULL: nothing */
+	size_t next_config_length;
+	bool required;
+	uint64_t memory_limit, file_limit;
+	int64_t watch_silence_ns;
+	bool removed;                /* the configuration has it no more: gone once stopped */
+	bool file_invalid;           /* its file has errors: it runs on with what it had */
+	char cause[RECORD_TEXT_MAX]; /* why it is in its state */
+
+	enum life life;
+	enum worker_state state; /* as told by the worker, or by its life */
+	int64_t state_since_ns;
+	pid_t pid; /* 0: no process */
+	uint32_t generation;
+	uint64_t restarts;
+	int64_t started_ns, last_beat_ns, checked_ns;
+	bool pressed; /* SIGTERM was sent: next is SIGKILL */
+	struct restart restart;
+
+	int fd_down, fd_up, fd_scoreboard;
+	const struct scoreboard *board;
+	struct scoreboard copy;          /* the last consistent one of this incarnation */
+	uint64_t base[METRIC_SLOTS_MAX]; /* counters of those that died */
+	struct record_reader reader;
+	struct loop_io *io;
+	struct loop_child *child;
+	struct loop_timer *timer; /* delay, grace */
+};
+
+/* config NULL: invalid, with the cause in text. Copies. */
+struct sup_worker *sup_worker_new(struct sup_shared *shared, const char *name, const char *config,
+	size_t length, const char *cause);
+void sup_worker_free(struct sup_worker *worker); /* has no process any more */
+/* Takes over another configuration: at once when it has no process, else it is stopped and started again. */
+void sup_worker_set_config(struct sup_worker *worker, const char *config, size_t length);
+void sup_worker_event(struct sup_worker *worker, enum life_event event);
+/* Looks at the heartbeat; late: the supervisor itself was away, deadlines begin anew. */
+void sup_worker_check(struct sup_worker *worker, int64_t now_ns, bool late);
+/* Refreshes the copy of the scoreboard. */
+void sup_worker_look(struct sup_worker *worker);
+void sup_worker_send(struct sup_worker *worker, enum record_type type, int32_t value);
+/* Metrics of all its lives: METRIC_SLOTS_MAX numbers. */
+void sup_worker_slots(const struct sup_worker *worker, uint64_t *ret);
+bool sup_worker_ready(const struct sup_worker *worker);
+/* Seconds since the loop's last beat, and since anything was heard from the watch; negative: not known. */
+double sup_worker_heartbeat_age(const struct sup_worker *worker, int64_t now_ns);
+double sup_worker_watch_age(const struct sup_worker *worker, int64_t now_ns);
+/* Resident bytes of its process, 0 without one. */
+uint64_t sup_worker_memory(const struct sup_worker *worker);
+
+#endif
