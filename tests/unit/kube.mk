@@ -1,4 +1,5 @@
-unit_kube = tests/unit/check_path tests/unit/check_kubeconfig tests/unit/check_http
+unit_kube = tests/unit/check_path tests/unit/check_kubeconfig tests/unit/check_http tests/unit/check_client \
+	tests/unit/check_discovery tests/unit/check_listwatch
 
 kube_test_server = tests/unit/https_server.h tests/unit/https_server.c tests/unit/https_certs.h tests/unit/https_certs.c \
 	tests/unit/kube_fixture.h tests/unit/kube_fixture.c
@@ -16,3 +17,15 @@ tests_unit_check_kubeconfig_LDADD = $(kube_test_libs)
 tests_unit_check_http_SOURCES = tests/unit/check_http.c $(kube_test_server)
 tests_unit_check_http_CPPFLAGS = $(kube_test_cppflags)
 tests_unit_check_http_LDADD = $(kube_test_libs)
+
+tests_unit_check_client_SOURCES = tests/unit/check_client.c $(kube_test_server)
+tests_unit_check_client_CPPFLAGS = $(kube_test_cppflags)
+tests_unit_check_client_LDADD = $(kube_test_libs)
+
+tests_unit_check_discovery_SOURCES = tests/unit/check_discovery.c $(kube_test_server)
+tests_unit_check_discovery_CPPFLAGS = $(kube_test_cppflags)
+tests_unit_check_discovery_LDADD = $(kube_test_libs)
+
+tests_unit_check_listwatch_SOURCES = tests/unit/check_listwatch.c $(kube_test_server)
+tests_unit_check_listwatch_CPPFLAGS = $(kube_test_cppflags)
+tests_unit_check_listwatch_LDADD = $(kube_test_libs)
