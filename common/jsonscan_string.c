@@ -159,9 +159,8 @@ scan_string_rest(struct scan *s, const char *p)
 	}
 }
 
-/* UTF-8 of one character; returns its length. */
-static size_t
-put_utf8(char *out, uint32_t c)
+size_t
+scan_put_utf8(char *out, uint32_t c)
 {
 	if (c < 0x80) {
 		out[0] = (char)c;
@@ -206,7 +205,7 @@ jsonscan_unescape(const char *bytes, size_t n, char *out)
 				out[length++] = *p++;
 				continue;
 			}
-			length += put_utf8(out + length, c);
+			length += scan_put_utf8(out + length, c);
 			p += taken;
 		}
 	}

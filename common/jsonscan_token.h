@@ -115,5 +115,7 @@ bool scan_key_is(const struct scan_key *key, const char *text);
 
 /* The length of the UTF-8 sequence at p, 1 to 4, or 0 when it is not one (RFC 3629: no surrogates, nothing longer than needed). */
 size_t scan_utf8(const char *p, const char *end);
+/* UTF-8 of one character (at most U+10FFFF) to out; returns its length, at most 4. */
+size_t scan_put_utf8(char *out, uint32_t c);
 
 #endif

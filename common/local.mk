@@ -9,7 +9,8 @@ libcommon_a_SOURCES = common/error.h common/error.c common/buf.c common/memory.c
 	common/utf8.h common/utf8.c common/metrics.c common/metrics_text.c common/scoreboard.c
 libcommon_a_SOURCES += common/json.c common/json_number.h common/json_print.c common/json_wrap.c common/jsonscan.c \
 	common/jsonscan_list.c common/jsonscan_object.c common/jsonscan_string.c common/jsonscan_strip.c common/jsonscan_token.h \
-	common/yaml.c common/yaml_check.c common/yaml_map.c common/yaml_parts.h common/yaml_scalar.c common/yaml_tree.c
+	common/yaml.c common/yaml_check.c common/yaml_map.c common/yaml_fold.c common/yaml_parts.h \
+	common/yaml_quote.c common/yaml_scalar.c common/yaml_tree.c
 libcommon_a_CPPFLAGS = $(AM_CPPFLAGS) $(CJSON_CFLAGS) $(FYAML_CFLAGS) $(XXHASH_CFLAGS)
 COMMON_LIBS = $(CJSON_LIBS) $(FYAML_LIBS) $(XXHASH_LIBS) -lm
 libloop_a_SOURCES = common/loop/loop.h common/loop/loop.c common/clock.c

@@ -35,7 +35,8 @@ struct reader {
 	struct yaml_tree *tree;
 	struct anchor *anchors; /* the latest first */
 	size_t n_anchors;
-	int line, column; /* of the event; of the one before when it has no place */
+	int line, column;      /* of the event; of the one before when it has no place */
+	size_t before, behind; /* where the event before ended, and this one, in bytes */
 };
 
 /* --- events ------------------------------------------------------------------------- */
@@ -79,10 +80,14 @@ next(struct reader *r)
 	if (!r->event)
 		return syntax_error(r);
 	mark = fy_event_start_mark(r->event);
-	if (!mark)
-		return true;
-	r->line = mark->line + 1;
-	r->column = mark->column + 1;
+	if (mark) {
+		r->line = mark->line + 1;
+		r->column = mark->column + 1;
+	}
+	r->before = r->behind;
+	mark = fy_event_end_mark(r->event);
+	if (mark)
+		r->behind = mark->input_pos;
 	return true;
 }
 
@@ -142,12 +147,21 @@ find_anchor(struct reader *r)
 
 static struct yaml_node *read_node(struct reader *r, int depth);
 
+/* Quoted and folded texts are made here, from their bytes: see yaml_quote.c and yaml_fold.c. */
 static bool
-read_text(struct reader *r, struct yaml_node *node, struct fy_token *value)
+read_text(struct reader *r, struct yaml_node *node, struct fy_token *value,
+	enum fy_scalar_style style)
 {
-	size_t n = 0;
-	const char *text = fy_token_get_text(value, &n);
+	const struct fy_mark *from = fy_token_start_mark(value), *to = fy_token_end_mark(value);
+	const char *bytes = r->bytes + (from && to ? from->input_pos : 0), *text;
+	size_t n = from && to ? to->input_pos - from->input_pos : 0;
 
+	if (style == FYSS_SINGLE_QUOTED || style == FYSS_DOUBLE_QUOTED)
+		return yaml_unquote(
+			r->tree, node, bytes, n, style == FYSS_SINGLE_QUOTED ? '\'' : '"');
+	if (style == FYSS_FOLDED && n > 0)
+		return yaml_fold(r->tree, node, r->bytes + r->before, bytes, n);
+	text = fy_token_get_text(value, &n);
 	if (!text)
 		return yaml_error(r->tree, node->line, node->column, "the value can't be read");
 	node->text = yaml_copy_text(r->tree, text, n);
@@ -165,7 +179,7 @@ read_scalar(struct reader *r, struct yaml_node *node)
 	/* The parser's place is behind the quote. */
 	if (style == FYSS_SINGLE_QUOTED || style == FYSS_DOUBLE_QUOTED)
 		node->column--;
-	if ((scalar.tag && !tag) || !read_text(r, node, scalar.value))
+	if ((scalar.tag && !tag) || !read_text(r, node, scalar.value, style))
 		return false;
 	return yaml_type_scalar(r->tree, node, tag, style != FYSS_PLAIN);
 }
@@ -327,6 +341,20 @@ end_of_stream(struct reader *r)
 		r->tree, r->line, r->column, "a second document begins here: one file holds one");
 }
 
+/* The parser reads texts of version 1.1 beyond their end where U+2028 stands in them. */
+static bool
+check_version(struct reader *r)
+{
+	const struct fy_version *v =
+		fy_document_state_version(r->event->document_start.document_state);
+
+	if (!v || (v->major == 1 && v->minor == 2))
+		return true;
+	return yaml_error(r->tree, 1, 1,
+		"%%YAML %d.%d is not supported: this is YAML 1.2, leave the line out", v->major,
+		v->minor);
+}
+
 static bool
 read_document(struct reader *r)
 {
@@ -337,6 +365,8 @@ read_document(struct reader *r)
 		return false;
 	if (r->event->type == FYET_STREAM_END)
 		return true;
+	if (!check_version(r))
+		return false;
 	node = next(r) ? read_node(r, 1) : NULL;
 	if (!node)
 		return false;

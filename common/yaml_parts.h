@@ -43,6 +43,12 @@ bool yaml_check_bytes(struct yaml_tree *tree, const char *bytes, size_t length, 
 /* Where a tab indents the given line (from 1), its column, else 0. */
 int yaml_tab_indents(const char *bytes, size_t length, int line);
 
+/* The length of the line break at p, 0 for none. */
+size_t yaml_line_break(const char *p, const char *end);
+/* Set text and length: of n bytes between quotes of this kind; of the n bytes of a folded block, its header between before and them. */
+bool yaml_unquote(struct yaml_tree *tree, struct yaml_node *node, const char *bytes, size_t n, char quote);
+bool yaml_fold(struct yaml_tree *tree, struct yaml_node *node, const char *before, const char *bytes, size_t n);
+
 /* The type of a scalar whose text, length and place are set. tag: in full, NULL for none; quoted: any style but plain. */
 bool yaml_type_scalar(struct yaml_tree *tree, struct yaml_node *node, const char *tag, bool quoted);
 

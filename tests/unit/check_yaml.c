@@ -68,6 +68,21 @@ static const struct {
 	{"a: \"\\x41\\u00e9\\0\\uE000\"", "{\"a\":\"A\xc3\xa9\\u0000\xee\x80\x80\"}"},
 	{"{\"json\": [1, true, null, \"x\"]}", "{\"json\":[1,true,null,\"x\"]}"},
 	{"a: ${.spec.n}\nb: \"${get(.a; 1)}\"", "{\"a\":\"${.spec.n}\",\"b\":\"${get(.a; 1)}\"}"},
+	/* what the parser's own texts get wrong */
+	{"'a''''b'", "\"a''b\""},
+	{"''''''''''''''''''''''", "\"''''''''''\""},
+	{"' a \n\n  \t b'' '", "\" a\\nb' \""},
+	{"\" \\ \n  `\\/b c\\n\\\"\"", "\"   `/b c\\n\\\"\""},
+	{"\"a\\\n  b \\\n\n  c\\\r\n d\"", "\"ab \\ncd\""},
+	{"\"\\a\\e\\v\\_\\N\\L\\P\\U0001F600\\ud83d\\ude00\\\t\"",
+		"\"\\u0007\\u001b\\u000b\xc2\xa0\xc2\x85\xe2\x80\xa8\xe2\x80\xa9\xf0\x9f\x98\x80"
+		"\xf0\x9f\x98\x80\\t\""},
+	{"a: >\n  x\n   - y\n\n   - z\n  t\n  u\n\n", "{\"a\":\"x\\n - y\\n\\n - z\\nt u\\n\"}"},
+	{"\"k > # x\": &a !!str # >+\n  >- # >+\n\n\n    x\n\n\n    y\n\n\nb: *a",
+		"{\"k > # x\":\"\\n\\nx\\n\\ny\",\"b\":\"\\n\\nx\\n\\ny\"}"},
+	{"- >+\n\n\n- >+\n  x\n\n\n- >\n- >-\n  y", "[\"\\n\\n\",\"x\\n\\n\\n\",\"\",\"y\"]"},
+	{"a: >", "{\"a\":\"\"}"},
+	{"a: >\r\n  x\r\n  y\r\n", "{\"a\":\"x y\\n\"}"},
 	/* E159: only the words of the core schema */
 	{"[no, on, y, off, No, yes, tRUE, 12:30, 1_000, 2024-01-01, 1.2.3, 0b1, 0xZ, 0o9, -0x1, "
 	 "'1', \"true\", 1e, .e1]",
@@ -167,6 +182,11 @@ static const struct {
 	{"a: \xff\n", 1, 4, "UTF-8"},
 	{"\xc3\xa9: 1\nb: \xc3\xa9\xc3(\n", 2, 5, "UTF-8"},
 	{"a: \x07\n", 1, 4, "control character"},
+	{"a: \"\\ud800\"", 1, 5, "escape"},
+	{"a: \"\\U00110000\"", 1, 5, "escape"},
+	{"a: \"\\q\"", 1, 5, "escape"},
+	{"a: >2\n   x\n", 2, 1, "indentation given by number"},
+	{"%YAML 1.1\n---\na: 1\n", 1, 1, "%YAML 1.1 is not supported"},
 	/* one document */
 	{"a: 1\n---\nb: 2\n", 2, 1, "second document"},
 	{"a: 1\n---\n", 2, 1, "second document"},
