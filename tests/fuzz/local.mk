@@ -1,1 +1,45 @@
-# Nothing here yet.
+# Fuzz targets. With --enable-fuzzers (clang) each is a libFuzzer program:
+#   configure CC=clang --enable-fuzzers --enable-sanitizers && make
+#   tests/fuzz/fuzz_yaml -max_total_time=60 FOUND SOURCE/tests/fuzz/seeds/yaml
+# Otherwise a driver runs each over its seeds, as a part of `make check`.
+data_fuzzers = tests/fuzz/fuzz_json tests/fuzz/fuzz_jsonscan_object tests/fuzz/fuzz_jsonscan_event \
+	tests/fuzz/fuzz_jsonscan_list tests/fuzz/fuzz_yaml
+fuzzers = $(data_fuzzers)
+EXTRA_DIST += tests/fuzz/seeds
+
+if ENABLE_FUZZERS
+noinst_PROGRAMS += $(fuzzers)
+fuzz_driver =
+fuzz_ldflags = -fsanitize=fuzzer
+else
+check_PROGRAMS += $(fuzzers)
+TESTS += $(fuzzers)
+fuzz_driver = tests/fuzz/driver.c
+fuzz_ldflags =
+endif
+fuzz_cppflags = $(AM_CPPFLAGS) $(CJSON_CFLAGS) -DSEEDS='"$(abs_top_srcdir)/tests/fuzz/seeds"'
+
+tests_fuzz_fuzz_json_SOURCES = tests/fuzz/fuzz_json.c tests/fuzz/fuzz.h $(fuzz_driver)
+tests_fuzz_fuzz_json_CPPFLAGS = $(fuzz_cppflags)
+tests_fuzz_fuzz_json_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
+tests_fuzz_fuzz_json_LDADD = libcommon.a $(COMMON_LIBS)
+
+tests_fuzz_fuzz_jsonscan_object_SOURCES = tests/fuzz/fuzz_jsonscan_object.c tests/fuzz/fuzz.h $(fuzz_driver)
+tests_fuzz_fuzz_jsonscan_object_CPPFLAGS = $(fuzz_cppflags)
+tests_fuzz_fuzz_jsonscan_object_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
+tests_fuzz_fuzz_jsonscan_object_LDADD = libcommon.a $(COMMON_LIBS)
+
+tests_fuzz_fuzz_jsonscan_event_SOURCES = tests/fuzz/fuzz_jsonscan_event.c tests/fuzz/fuzz.h $(fuzz_driver)
+tests_fuzz_fuzz_jsonscan_event_CPPFLAGS = $(fuzz_cppflags)
+tests_fuzz_fuzz_jsonscan_event_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
+tests_fuzz_fuzz_jsonscan_event_LDADD = libcommon.a $(COMMON_LIBS)
+
+tests_fuzz_fuzz_jsonscan_list_SOURCES = tests/fuzz/fuzz_jsonscan_list.c tests/fuzz/fuzz.h $(fuzz_driver)
+tests_fuzz_fuzz_jsonscan_list_CPPFLAGS = $(fuzz_cppflags)
+tests_fuzz_fuzz_jsonscan_list_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
+tests_fuzz_fuzz_jsonscan_list_LDADD = libcommon.a $(COMMON_LIBS)
+
+tests_fuzz_fuzz_yaml_SOURCES = tests/fuzz/fuzz_yaml.c tests/fuzz/fuzz.h $(fuzz_driver)
+tests_fuzz_fuzz_yaml_CPPFLAGS = $(fuzz_cppflags)
+tests_fuzz_fuzz_yaml_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
+tests_fuzz_fuzz_yaml_LDADD = libcommon.a $(COMMON_LIBS)
