@@ -272,6 +272,19 @@ listwatch_free(struct listwatch *lw)
 		destroy(lw);
 }
 
+void
+listwatch_resync(struct listwatch *lw)
+{
+	if (lw->dead || !lw->synced)
+		return;
+	kube_cancel(lw->request);
+	lw->request = NULL;
+	lw->open = false;
+	loop_timer_clear(lw->silence);
+	forget_list(lw);
+	listwatch_next(lw, STEP_LIST, 0);
+}
+
 bool
 listwatch_synced(const struct listwatch *lw)
 {

@@ -48,6 +48,8 @@ struct listwatch;
 /* Starts at once (never calls back from inside). Options are copied. */
 struct listwatch *listwatch_new(struct loop *loop, struct kube *kube, const struct listwatch_options *options, const struct listwatch_callbacks *callbacks);
 void listwatch_free(struct listwatch *lw);
+/* Lists anew, to compare with what is known; does nothing while a list is under way. Not from inside a callback. */
+void listwatch_resync(struct listwatch *lw);
 bool listwatch_synced(const struct listwatch *lw); /* a list was completed since the start, and no newer one is under way */
 bool listwatch_live(const struct listwatch *lw);   /* synced, and the watch is open */
 
