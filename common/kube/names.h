@@ -11,6 +11,7 @@
 #define LABEL_CHILD            NAME_PREFIX "/child"
 #define LABEL_OWNER_UID        NAME_PREFIX "/owner-uid"
 #define ANNOTATION_PAUSED      NAME_PREFIX "/paused"
+#define ANNOTATION_RECONCILE_ID NAME_PREFIX "/reconcile-id" /* on Events: the ID in the log */
 #define FIELD_MANAGER_PREFIX   "operatord/" /* operatord/INSTANCE/CONTROLLER, at most 128 bytes */
 #define REPORTING_CONTROLLER   NAME_PREFIX "/" /* operatord.io/CONTROLLER */
 
