@@ -24,7 +24,7 @@
 __attribute__((format(printf, 3, 4))) static void
 fail(struct plan_child *child, enum verdict verdict, const char *format, ...)
 {
-	char text[CONDITION_MESSAGE_MAX];
+	char text[CONDITION_MESSAGE_MAX + 8];
 	va_list args;
 
 	va_start(args, format);
@@ -40,7 +40,7 @@ static void
 fail_render(const struct planner *planner, size_t group, struct plan_child *child,
 	const struct template_problem *problem)
 {
-	char text[CONDITION_MESSAGE_MAX];
+	char text[CONDITION_MESSAGE_MAX + 8];
 
 	planner_problem_text(problem, text, sizeof(text));
 	fail(child,

@@ -33,6 +33,7 @@ struct queue_item {
 	uint64_t again_version;
 	enum state state;
 	enum queue_reason reason, again_reason;
+	int64_t again_delay_ns;
 	bool again; /* asked for while it runs */
 	bool gone;  /* forgotten while it runs */
 	bool background;
@@ -336,6 +337,7 @@ ask_again(struct queue_item *item, enum queue_reason reason, uint64_t version)
 		item->again_reason = reason;
 	if (!item->again || version != 0)
 		item->again_version = version;
+	item->again_delay_ns = 0;
 	item->again = true;
 	item->gone = false;
 }
@@ -393,10 +395,12 @@ queue_add_after(struct queue *queue, const char *namespace_, const char *name,
 {
 	struct queue_item *item = find_or_add(queue, namespace_, name);
 
-	if (item->state == IDLE)
+	if (item->state == IDLE) {
 		make_waiting(queue, item, reason, delay_ns);
-	else if (item->state == RUNNING)
+	} else if (item->state == RUNNING && !item->again) {
 		ask_again(item, reason, 0);
+		item->again_delay_ns = delay_ns;
+	}
 }
 
 void
@@ -502,10 +506,12 @@ queue_done(struct queue *queue, struct queue_item *item)
 
 	end_run(queue, item);
 	item->backoff.failures = 0;
-	if (again)
-		make_ready(queue, item, item->again_reason);
-	else
+	if (!again)
 		drop(queue, item);
+	else if (item->again_delay_ns > 0)
+		make_waiting(queue, item, item->again_reason, item->again_delay_ns);
+	else
+		make_ready(queue, item, item->again_reason);
 }
 
 int64_t

@@ -1,0 +1,493 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A child's record holds its owner's uid and its id in the configuration (from our labels), the hash of the fields we hold as the
+ * fingerprint, and three notes: that hash in the answer of our last apply, the hash of what was applied, and when and how often it was repaired
+ * lately. After a restart the notes are empty: each child is applied once, which changes nothing on the server.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "common/clock.h"
+#include "common/json.h"
+#include "common/kube/names.h"
+#include "common/memory.h"
+#include "common/scoreboard.h"
+#include "workers/children.h"
+#include "workers/mirror.h"
+
+enum { NOTE_FIELDS, NOTE_HASH, NOTE_REPAIRS };
+enum { FLAG_LEAVING = 1, FLAG_OURS = 2 };
+
+/* A child that is repaired again within this time is repaired with growing delays: someone fights for the field. */
+#define FIGHT_NS       (60 * NSEC_PER_SEC)
+#define FIGHT_FIRST_NS (50 * NSEC_PER_MSEC)
+
+struct kind {
+	struct children *children;
+	const char *api_version, *name;
+	struct mirror *mirror;
+	bool usable;
+	char owner[256], id[256]; /* of the entry that is being put */
+};
+
+struct children {
+	struct children_options options;
+	char *selector;
+	struct kind *kinds;
+	size_t n_kinds;
+	size_t *kind_of; /* of each child */
+};
+
+/* --- what the server says --- */
+
+static bool
+label_is(const char *bytes, const struct json_object_info *info, const char *key, const char *value)
+{
+	struct json_range range;
+	const char *labels = bytes + info->labels.start;
+
+	return jsonscan_member(labels, info->labels.length, key, &range) &&
+	       range.length == strlen(value) &&
+	       memcmp(labels + range.start, value, range.length) == 0;
+}
+
+static void
+label_copy(const char *bytes, const struct json_object_info *info, const char *key, char out[256])
+{
+	struct json_range range;
+	const char *labels = bytes + info->labels.start;
+
+	out[0] = '\0';
+	if (info->labels.length > 0 && jsonscan_member(labels, info->labels.length, key, &range) &&
+		range.length < 256) {
+		memcpy(out, labels + range.start, range.length);
+		out[range.length] = '\0';
+	}
+}
+
+static uint64_t
+fields_hash(const struct children *children, const char *bytes, const struct json_object_info *info)
+{
+	struct json_range range;
+	const char *fields = bytes + info->managed_fields.start;
+
+	if (info->managed_fields.length == 0 ||
+		!jsonscan_fields_of(fields, info->managed_fields.length,
+			children->options.field_manager, &range))
+		return 1;
+	return XXH3_64bits(fields + range.start, range.length) | 1;
+}
+
+static bool
+on_entry(void *data, struct store_entry *entry)
+{
+	struct kind *kind = data;
+	const struct children *children = kind->children;
+	const struct json_object_info *info = entry->info;
+
+	label_copy(entry->bytes, info, LABEL_OWNER_UID, kind->owner);
+	label_copy(entry->bytes, info, LABEL_CHILD, kind->id);
+	entry->owner = kind->owner;
+	entry->child = kind->id;
+	entry->fingerprint = fields_hash(children, entry->bytes, info);
+	if (info->deletion_timestamp.length > 0)
+		entry->flags |= FLAG_LEAVING;
+	if (info->labels.length > 0 && *kind->owner != '\0' && *kind->id != '\0' &&
+		label_is(entry->bytes, info, LABEL_MANAGED_BY, LABEL_MANAGED_BY_VALUE) &&
+		label_is(entry->bytes, info, LABEL_INSTANCE, children->options.config->instance) &&
+		label_is(entry->bytes, info, LABEL_CONTROLLER, children->options.config->name))
+		entry->flags |= FLAG_OURS;
+	return true;
+}
+
+/* The delay before this repair, and notes it: count in the upper 16 bits, time in milliseconds below. */
+static int64_t
+repair_delay(struct kind *kind, const struct store_view *view)
+{
+	uint64_t now = (uint64_t)(clock_monotonic_ns() / NSEC_PER_MSEC) & 0xffffffffffffULL;
+	uint64_t last = view->notes[NOTE_REPAIRS] & 0xffffffffffffULL,
+		 count = view->notes[NOTE_REPAIRS] >> 48;
+	int64_t delay = 0;
+
+	if (last == 0 || now - last > FIGHT_NS / NSEC_PER_MSEC)
+		count = 0;
+	if (count > 1)
+		delay = FIGHT_FIRST_NS << (count > 11 ? 10 : count - 1);
+	if (count < 0xffff)
+		count++;
+	mirror_set_note(
+		kind->mirror, view->namespace_, view->name, NOTE_REPAIRS, count << 48 | now);
+	return delay > FIGHT_NS ? FIGHT_NS : delay;
+}
+
+static void
+on_changed(void *data, enum listwatch_event event, enum store_result result,
+	const struct store_view *view)
+{
+	struct kind *kind = data;
+	const struct children_options *options = &kind->children->options;
+	bool applied = view->notes[NOTE_FIELDS] != 0;
+	bool reads = false;
+	char owner[256];
+
+	(void)result;
+	snprintf(owner, sizeof(owner), "%s", view->owner);
+	if (*owner == '\0')
+		return;
+	for (size_t i = 0; i < options->config->n_children; i++)
+		if (strcmp(options->config->children[i].id, view->child) == 0)
+			reads = reads || options->reads(options->data, i);
+	if (applied && view->fingerprint != view->notes[NOTE_FIELDS])
+		options->changed(
+			options->data, owner, REASON_CHILD_DRIFT, repair_delay(kind, view));
+	else if (reads && (event != LISTWATCH_LISTED || applied))
+		options->changed(options->data, owner, REASON_CHILD, 0);
+}
+
+static void
+on_gone(void *data, const struct store_view *view)
+{
+	struct kind *kind = data;
+	const struct children_options *options = &kind->children->options;
+
+	if (*view->owner != '\0')
+		options->changed(options->data, view->owner, REASON_CHILD_DRIFT, 0);
+}
+
+static void
+on_found(void *data, const struct kube_resource *resource)
+{
+	(void)data;
+	(void)resource;
+}
+
+static bool
+kind_usable(const struct kind *kind)
+{
+	const char *cause;
+
+	return mirror_phase(kind->mirror) == MIRROR_SYNCED &&
+	       mirror_trouble(kind->mirror, &cause) != WORKER_FORBIDDEN;
+}
+
+static void
+on_health(void *data)
+{
+	struct kind *kind = data;
+	const struct children_options *options = &kind->children->options;
+	bool usable = kind_usable(kind);
+
+	if (usable && !kind->usable)
+		options->usable(options->data);
+	kind->usable = usable;
+	options->health(options->data);
+}
+
+static void
+on_synced(void *data)
+{
+	(void)data;
+}
+
+/* --- kinds --- */
+
+static void
+parse_kind(const struct kind *kind, struct kube_resource *ret)
+{
+	const char *slash = strchr(kind->api_version, '/');
+
+	*ret = (struct kube_resource){0};
+	if (slash != NULL) {
+		snprintf(ret->group, sizeof(ret->group), "%.*s", (int)(slash - kind->api_version),
+			kind->api_version);
+		snprintf(ret->version, sizeof(ret->version), "%s", slash + 1);
+	} else {
+		snprintf(ret->version, sizeof(ret->version), "%s", kind->api_version);
+	}
+	snprintf(ret->kind, sizeof(ret->kind), "%s", kind->name);
+}
+
+static size_t
+kind_index(struct children *children, const struct config_child *child)
+{
+	size_t i;
+
+	for (i = 0; i < children->n_kinds; i++)
+		if (strcmp(children->kinds[i].api_version, child->api_version) == 0 &&
+			strcmp(children->kinds[i].name, child->kind) == 0)
+			return i;
+	children->kinds[children->n_kinds++] = (struct kind){
+		.children = children, .api_version = child->api_version, .name = child->kind};
+	return i;
+}
+
+static bool
+kind_reads(const struct children *children, size_t kind)
+{
+	const struct children_options *options = &children->options;
+
+	for (size_t i = 0; i < options->config->n_children; i++)
+		if (children->kind_of[i] == kind && options->reads(options->data, i))
+			return true;
+	return false;
+}
+
+static void
+start_kind(struct children *children, size_t i, struct loop *loop, struct kube *kube)
+{
+	const struct config_controller *config = children->options.config;
+	struct kind *kind = &children->kinds[i];
+	const struct mirror_callbacks callbacks = {
+		on_found, on_entry, on_changed, on_gone, on_synced, on_health, kind};
+	struct mirror_options options = {
+		.namespaces = (const char *const *)config->namespaces,
+		.n_namespaces = config->n_namespaces,
+		.label_selector = children->selector,
+		.keep_body = kind_reads(children, i),
+		.silence_ns = config->watch_silence_ns,
+		.request_timeout_ns = config->request_timeout_ns,
+		.budget = children->options.budget,
+	};
+
+	parse_kind(kind, &options.wanted);
+	kind->mirror = mirror_new(loop, kube, &options, &callbacks);
+}
+
+struct children *
+children_new(struct loop *loop, struct kube *kube, const struct children_options *options)
+{
+	struct children *children = xcalloc(1, sizeof(*children));
+	size_t n = options->config->n_children;
+
+	children->options = *options;
+	children->selector = xasprintf("%s=%s,%s=%s", LABEL_INSTANCE, options->config->instance,
+		LABEL_CONTROLLER, options->config->name);
+	children->kinds = xcalloc(n + 1, sizeof(struct kind));
+	children->kind_of = xcalloc(n + 1, sizeof(size_t));
+	for (size_t i = 0; i < n; i++)
+		children->kind_of[i] = kind_index(children, &options->config->children[i]);
+	for (size_t i = 0; i < children->n_kinds; i++)
+		start_kind(children, i, loop, kube);
+	return children;
+}
+
+void
+children_free(struct children *children)
+{
+	if (children == NULL)
+		return;
+	for (size_t i = 0; i < children->n_kinds; i++)
+		mirror_free(children->kinds[i].mirror);
+	free(children->kinds);
+	free(children->kind_of);
+	free(children->selector);
+	free(children);
+}
+
+/* --- state --- */
+
+bool
+children_settled(const struct children *children)
+{
+	const char *cause;
+
+	for (size_t i = 0; i < children->n_kinds; i++)
+		if (mirror_phase(children->kinds[i].mirror) != MIRROR_SYNCED &&
+			mirror_trouble(children->kinds[i].mirror, &cause) == WORKER_LIVE)
+			return false;
+	return true;
+}
+
+bool
+children_synced(const struct children *children)
+{
+	for (size_t i = 0; i < children->n_kinds; i++)
+		if (mirror_phase(children->kinds[i].mirror) != MIRROR_SYNCED)
+			return false;
+	return true;
+}
+
+bool
+children_trusted(const struct children *children)
+{
+	for (size_t i = 0; i < children->n_kinds; i++)
+		if (!mirror_trusted(children->kinds[i].mirror))
+			return false;
+	return true;
+}
+
+enum worker_state
+children_trouble(const struct children *children, const char **ret_cause)
+{
+	for (size_t i = 0; i < children->n_kinds; i++) {
+		enum worker_state trouble = mirror_trouble(children->kinds[i].mirror, ret_cause);
+
+		if (trouble != WORKER_LIVE)
+			return trouble;
+	}
+	*ret_cause = "";
+	return WORKER_LIVE;
+}
+
+static struct mirror *
+mirror_of(const struct children *children, size_t child)
+{
+	return children->kinds[children->kind_of[child]].mirror;
+}
+
+const struct kube_resource *
+children_kind(const struct children *children, size_t child)
+{
+	return mirror_resource(mirror_of(children, child));
+}
+
+bool
+children_usable(const struct children *children, size_t child, enum verdict *ret_verdict,
+	const char **ret_text)
+{
+	const struct kind *kind = &children->kinds[children->kind_of[child]];
+	const char *cause;
+	enum worker_state trouble = mirror_trouble(kind->mirror, &cause);
+
+	if (kind_usable(kind))
+		return true;
+	*ret_verdict = trouble == WORKER_FORBIDDEN ? VERDICT_FORBIDDEN : VERDICT_WAITING_FOR_CHILD;
+	*ret_text = trouble == WORKER_LIVE ? "its kind is still being listed" : cause;
+	return false;
+}
+
+void
+children_relist(struct children *children)
+{
+	for (size_t i = 0; i < children->n_kinds; i++)
+		mirror_relist(children->kinds[i].mirror);
+}
+
+size_t
+children_count(const struct children *children)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < children->n_kinds; i++)
+		n += mirror_count(children->kinds[i].mirror);
+	return n;
+}
+
+/* --- one child --- */
+
+enum child_need
+children_need(const struct children *children, size_t child, const char *namespace_,
+	const char *name, uint64_t hash)
+{
+	struct store_view view;
+
+	if (!mirror_get(mirror_of(children, child), namespace_, name, &view))
+		return CHILD_MISSING;
+	if ((view.flags & FLAG_LEAVING) != 0)
+		return CHILD_LEAVING;
+	if (view.notes[NOTE_HASH] == 0 || view.notes[NOTE_HASH] != hash)
+		return CHILD_OUTDATED;
+	return view.fingerprint == view.notes[NOTE_FIELDS] ? CHILD_CURRENT : CHILD_DRIFTED;
+}
+
+void
+children_applied(struct children *children, size_t child, const char *body, size_t length,
+	uint64_t hash, bool drift)
+{
+	struct mirror *mirror = mirror_of(children, child);
+	struct json_object_info info;
+	char namespace_[256], name[256];
+
+	if (drift)
+		metric_add(M_DRIFT_REPAIRS_TOTAL, 0, 1);
+	if (!jsonscan_object(body, length, &info))
+		return;
+	mirror_put(mirror, body, length, STORE_FROM_WRITE);
+	snprintf(namespace_, sizeof(namespace_), "%.*s", (int)info.namespace_.length,
+		body + info.namespace_.start);
+	snprintf(name, sizeof(name), "%.*s", (int)info.name.length, body + info.name.start);
+	mirror_set_note(mirror, namespace_, name, NOTE_FIELDS, fields_hash(children, body, &info));
+	mirror_set_note(mirror, namespace_, name, NOTE_HASH, hash);
+}
+
+struct each_owned {
+	const struct kind *kind;
+	void (*each)(void *data, const struct child_ref *ref);
+	void *data;
+};
+
+static void
+each_owned(void *data, const struct store_view *view)
+{
+	const struct each_owned *each = data;
+	const struct child_ref ref = {mirror_resource(each->kind->mirror), view->namespace_,
+		view->name, view->uid, view->child};
+
+	if ((view->flags & FLAG_OURS) != 0 && (view->flags & FLAG_LEAVING) == 0 && ref.kind != NULL)
+		each->each(each->data, &ref);
+}
+
+void
+children_each_owned(const struct children *children, const char *owner_uid,
+	void (*each)(void *data, const struct child_ref *ref), void *data)
+{
+	for (size_t i = 0; i < children->n_kinds; i++) {
+		struct each_owned one = {&children->kinds[i], each, data};
+
+		mirror_each_of(children->kinds[i].mirror, owner_uid, each_owned, &one);
+	}
+}
+
+void
+children_deleting(struct children *children, const struct kube_resource *kind,
+	const char *namespace_, const char *name)
+{
+	for (size_t i = 0; i < children->n_kinds; i++)
+		if (mirror_resource(children->kinds[i].mirror) == kind)
+			mirror_set_flags(
+				children->kinds[i].mirror, namespace_, name, 0, FLAG_LEAVING);
+}
+
+/* --- $children --- */
+
+struct body_of {
+	const char *id;
+	struct buf *out;
+	bool found;
+};
+
+static void
+body_of(void *data, const struct store_view *view)
+{
+	struct body_of *body = data;
+
+	if (body->found || strcmp(view->child, body->id) != 0 || view->length == 0)
+		return;
+	buf_add(body->out, view->bytes, view->length);
+	body->found = true;
+}
+
+void
+children_value(const struct children *children, const char *owner_uid, struct buf *out)
+{
+	const struct config_controller *config = children->options.config;
+
+	buf_addc(out, '{');
+	for (size_t i = 0; i < config->n_children; i++) {
+		struct body_of body = {.id = config->children[i].id, .out = out};
+
+		if (i > 0)
+			buf_addc(out, ',');
+		json_put_string(out, body.id, strlen(body.id));
+		buf_addc(out, ':');
+		if (children->options.reads(children->options.data, i))
+			mirror_each_of(mirror_of(children, i), owner_uid, body_of, &body);
+		if (!body.found)
+			buf_adds(out, "null");
+	}
+	buf_addc(out, '}');
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The children of a controller's objects: each kind of child is one mirror of what carries our instance and controller labels.
+ *
+ * Kinds whose body no expression reads are watched as metadata only. Drift is seen in the child's own metadata: the fields that
+ * our field manager holds (managedFields, fieldsV1 of our Apply entry) are not those that the answer to our last apply
+ * named, or the child is gone. Status writes, server defaults and spelling do not touch that entry.
+ *
+ * A kind that can't be discovered or listed is in trouble of its own; the other kinds go on.
+ */
+#ifndef WORKERS_CHILDREN_H
+#define WORKERS_CHILDREN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "common/buf.h"
+#include "common/config/config.h"
+#include "common/kube/client.h"
+#include "common/loop/loop.h"
+#include "common/worker_state.h"
+#include "workers/conditions.h"
+#include "workers/queue.h"
+#include "workers/store.h"
+
+struct children;
+
+struct children_options {
+	const struct config_controller *config;
+	bool (*reads)(void *data, size_t child); /* an expression reads this child's body */
+	const char *field_manager;
+	struct store_budget *budget;
+	/* A child of the object with this uid changed in a way that it must be reconciled for, after a delay when it is repaired again and again. */
+	void (*changed)(
+		void *data, const char *owner_uid, enum queue_reason reason, int64_t delay_ns);
+	/* A kind became usable that was not: objects that failed for it may go on. */
+	void (*usable)(void *data);
+	/* Phase, trouble or freshness of a kind changed. */
+	void (*health)(void *data);
+	void *data;
+};
+
+struct children *children_new(
+	struct loop *loop, struct kube *kube, const struct children_options *options);
+void children_free(struct children *children);
+/* Each kind is synced, or known to be in trouble: reconciles may begin. */
+bool children_settled(const struct children *children);
+bool children_synced(const struct children *children);
+/* Each kind is known and fresh: what is not here does not exist. */
+bool children_trusted(const struct children *children);
+/* The first kind's trouble, as mirror_trouble(). */
+enum worker_state children_trouble(const struct children *children, const char **ret_cause);
+/* What child i of the configuration is on the server; NULL: not known. */
+const struct kube_resource *children_kind(const struct children *children, size_t child);
+/* True if child i can be reconciled; else why not. */
+bool children_usable(const struct children *children, size_t child, enum verdict *ret_verdict,
+	const char **ret_text);
+void children_relist(struct children *children);
+size_t children_count(const struct children *children);
+
+/* What apply has to know about one child. */
+enum child_need {
+	CHILD_CURRENT,  /* as our last apply left it */
+	CHILD_MISSING,  /* not there */
+	CHILD_DRIFTED,  /* someone changed fields that we hold */
+	CHILD_OUTDATED, /* other content is wanted, or it was not applied since our start */
+	CHILD_LEAVING   /* it is being deleted: wait for the end */
+};
+enum child_need children_need(const struct children *children, size_t child, const char *namespace_,
+	const char *name, uint64_t hash);
+/* Takes the answer of an apply of content with this hash. drift: it repaired something. */
+void children_applied(struct children *children, size_t child, const char *body, size_t length,
+	uint64_t hash, bool drift);
+
+/* One that may be pruned: it carries all our labels for this owner and is not being deleted. */
+struct child_ref {
+	const struct kube_resource *kind;
+	const char *namespace_, *name, *uid, *id;
+};
+void children_each_owned(const struct children *children, const char *owner_uid,
+	void (*each)(void *data, const struct child_ref *ref), void *data);
+/* A delete was accepted: it is not asked for again. */
+void children_deleting(struct children *children, const struct kube_resource *kind,
+	const char *namespace_, const char *name);
+/* $children of an owner, for expressions: appends {"deploy":{...},"svc":null}. */
+void children_value(const struct children *children, const char *owner_uid, struct buf *out);
+
+#endif

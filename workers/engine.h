@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The parts of one controller, as its reconciles use them. Owned by controller.c. */
+#ifndef WORKERS_ENGINE_H
+#define WORKERS_ENGINE_H
+
+#include "common/config/config.h"
+#include "common/kube/client.h"
+#include "common/loop/loop.h"
+#include "workers/children.h"
+#include "workers/events.h"
+#include "workers/mirror.h"
+#include "workers/objects.h"
+#include "workers/planner.h"
+#include "workers/prune.h"
+#include "workers/queue.h"
+#include "workers/status.h"
+#include "workers/throttle.h"
+
+struct reconcile;
+
+struct engine {
+	struct loop *loop;
+	struct kube *kube;
+	const struct config_controller *config;
+	char *field_manager;
+	struct kube_resource resource; /* of the parents, as discovered */
+	struct planner planner;
+	struct store_budget budget;
+	struct mirror *primary;
+	struct children *children;
+	struct queue *queue;
+	struct throttle *throttle;
+	struct events *events;
+	struct status_paths *paths; /* members of the status that the schema drops or adds */
+	struct prune_gate gate;
+	struct object_counts counts;
+	struct reconcile *running; /* a list */
+	void (*ended)(void *data); /* a reconcile ended; may be NULL */
+	void *data;
+};
+
+#endif

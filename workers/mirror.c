@@ -1,0 +1,562 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Discovery leads to one part (listwatch and store) a namespace; a 404 of a list leads back to discovery, with the stores kept until
+ * the next list sweeps them. A listwatch is never freed inside its own callback: that waits for a timer.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/backoff.h"
+#include "common/clock.h"
+#include "common/kube/discovery.h"
+#include "common/log.h"
+#include "common/memory.h"
+#include "workers/mirror.h"
+
+#define CAUSE_MAX 512
+/* An object that found no room is asked for again after this. */
+#define OVER_LIMIT_RETRY_NS (30 * NSEC_PER_SEC)
+
+struct part {
+	struct mirror *mirror;
+	const char *namespace_; /* NULL: all */
+	struct listwatch *listwatch;
+	struct store *store;
+	bool was_synced;
+	bool left_out; /* an object found no room since the last list began */
+	enum worker_state trouble;
+	char cause[CAUSE_MAX];
+};
+
+struct mirror {
+	struct loop *loop;
+	struct kube *kube;
+	struct mirror_options options;
+	struct mirror_callbacks callbacks;
+	struct kube_resource resource;
+	bool found;
+	struct discovery *discovery;
+	struct loop_timer *discover, *relist;
+	struct backoff backoff;
+	enum worker_state trouble; /* of discovery */
+	char cause[CAUSE_MAX];
+	struct part *parts;
+	size_t n_parts;
+};
+
+static const struct backoff_policy discover_policy = {
+	.first_ns = 500 * NSEC_PER_MSEC, .max_ns = 15 * NSEC_PER_SEC, .factor = 2, .jitter = 0.2};
+
+static const enum worker_state outcome_states[KUBE_OUTCOME_MAX] = {
+	[KUBE_OK] = WORKER_LIVE,
+	[KUBE_UNREACHABLE] = WORKER_UNREACHABLE,
+	[KUBE_UNAUTHORIZED] = WORKER_UNAUTHORIZED,
+	[KUBE_FORBIDDEN] = WORKER_FORBIDDEN,
+	[KUBE_NOT_FOUND] = WORKER_CRD_MISSING,
+	[KUBE_CONFLICT] = WORKER_UNREACHABLE,
+	[KUBE_EXPIRED] = WORKER_LIVE,
+	[KUBE_INVALID] = WORKER_CONFIG_INVALID,
+	[KUBE_THROTTLED] = WORKER_THROTTLED,
+	[KUBE_SERVER_ERROR] = WORKER_UNREACHABLE,
+};
+
+static void
+resource_text(const struct mirror *mirror, char *out, size_t n)
+{
+	const struct kube_resource *wanted = &mirror->options.wanted;
+
+	snprintf(out, n, "%s %s (group %s, version %s)",
+		*wanted->plural != '\0' ? "resource" : "kind",
+		*wanted->plural != '\0' ? wanted->plural : wanted->kind,
+		*wanted->group != '\0' ? wanted->group : "\"\"", wanted->version);
+}
+
+/* --- discovery --- */
+
+static void start_parts(struct mirror *mirror);
+
+static void
+discovery_trouble(
+	struct mirror *mirror, enum discovery_answer answer, const struct kube_result *result)
+{
+	char what[400];
+
+	resource_text(mirror, what, sizeof(what));
+	switch (answer) {
+	case DISCOVERY_MISSING:
+		mirror->trouble = WORKER_CRD_MISSING;
+		snprintf(mirror->cause, CAUSE_MAX,
+			"the server does not serve %s; its CustomResourceDefinition may be missing",
+			what);
+		break;
+	case DISCOVERY_VERSION_GONE:
+		mirror->trouble = WORKER_VERSION_GONE;
+		snprintf(mirror->cause, CAUSE_MAX, "%.300s: %.200s", what, result->message);
+		break;
+	case DISCOVERY_FOUND:
+	case DISCOVERY_FAILED:
+		mirror->trouble = outcome_states[result->outcome];
+		if (mirror->trouble == WORKER_LIVE || mirror->trouble == WORKER_CRD_MISSING)
+			mirror->trouble = WORKER_UNREACHABLE;
+		snprintf(mirror->cause, CAUSE_MAX, "discovery of %.200s: %.280s", what,
+			result->message);
+		break;
+	}
+}
+
+static void
+on_discovered(void *data, enum discovery_answer answer, const struct kube_resource *resource,
+	const struct kube_result *result)
+{
+	struct mirror *mirror = data;
+	int64_t delay;
+
+	mirror->discovery = NULL;
+	if (answer == DISCOVERY_FOUND && resource->can_list && resource->can_watch) {
+		backoff_good(&mirror->backoff, &discover_policy, clock_monotonic_ns());
+		mirror->trouble = WORKER_LIVE;
+		mirror->resource = *resource;
+		mirror->found = true;
+		mirror->callbacks.found(mirror->callbacks.data, &mirror->resource);
+		start_parts(mirror);
+	} else {
+		if (answer == DISCOVERY_FOUND)
+			answer = DISCOVERY_MISSING;
+		discovery_trouble(mirror, answer, result);
+		delay = backoff_next(
+			&mirror->backoff, &discover_policy, clock_monotonic_ns(), clock_random());
+		if (result != NULL && result->retry_after_ns > delay)
+			delay = result->retry_after_ns;
+		loop_timer_set(mirror->discover, delay);
+	}
+	mirror->callbacks.health(mirror->callbacks.data);
+}
+
+static void
+stop_parts(struct mirror *mirror)
+{
+	for (size_t i = 0; i < mirror->n_parts; i++) {
+		listwatch_free(mirror->parts[i].listwatch);
+		mirror->parts[i].listwatch = NULL;
+		mirror->parts[i].was_synced = false;
+		mirror->parts[i].trouble = WORKER_LIVE;
+	}
+}
+
+static void
+on_discover(void *data)
+{
+	struct mirror *mirror = data;
+
+	mirror->found = false;
+	stop_parts(mirror);
+	mirror->discovery =
+		discovery_start(mirror->kube, &mirror->options.wanted, on_discovered, mirror);
+	if (mirror->discovery == NULL)
+		loop_timer_set(mirror->discover, NSEC_PER_SEC);
+}
+
+/* --- objects --- */
+
+static void
+names_of(const char *bytes, const struct json_object_info *info, char namespace_[256],
+	char name[256])
+{
+	snprintf(namespace_, 256, "%.*s", (int)info->namespace_.length,
+		bytes + info->namespace_.start);
+	snprintf(name, 256, "%.*s", (int)info->name.length, bytes + info->name.start);
+}
+
+static void
+take_away(struct part *part, const char *namespace_, const char *name, const char *uid)
+{
+	struct mirror *mirror = part->mirror;
+	struct store_view view;
+
+	if (!store_get(part->store, namespace_, name, &view) ||
+		(uid != NULL && strcmp(view.uid, uid) != 0))
+		return;
+	mirror->callbacks.gone(mirror->callbacks.data, &view);
+	store_remove(part->store, namespace_, name, uid);
+}
+
+/* An object made anew under the same name: the end of the old one comes first. */
+static void
+end_former(struct part *part, const char *namespace_, const char *name, const char *bytes,
+	const struct json_object_info *info)
+{
+	struct store_view view;
+	char uid[256], version[64];
+
+	if (!store_get(part->store, namespace_, name, &view))
+		return;
+	snprintf(uid, sizeof(uid), "%.*s", (int)info->uid.length, bytes + info->uid.start);
+	snprintf(version, sizeof(version), "%.*s", (int)info->resource_version.length,
+		bytes + info->resource_version.start);
+	if (strcmp(view.uid, uid) != 0 &&
+		store_compare_versions(version, view.resource_version) >= 0)
+		take_away(part, namespace_, name, NULL);
+}
+
+static enum store_result
+put(struct part *part, enum listwatch_event event, const char *bytes, size_t length,
+	const struct json_object_info *info, enum store_origin origin)
+{
+	struct mirror *mirror = part->mirror;
+	struct store_entry entry = {.bytes = bytes,
+		.length = length,
+		.info = info,
+		.keep_body = mirror->options.keep_body};
+	enum store_result result;
+	struct store_view view;
+	char namespace_[256], name[256];
+
+	if (!mirror->callbacks.entry(mirror->callbacks.data, &entry))
+		return STORE_REFUSED;
+	names_of(bytes, info, namespace_, name);
+	end_former(part, namespace_, name, bytes, info);
+	result = store_put(part->store, &entry, origin);
+	if ((result != STORE_NEW && result != STORE_CHANGED) || origin == STORE_FROM_WRITE)
+		return result;
+	if (store_get(part->store, namespace_, name, &view))
+		mirror->callbacks.changed(mirror->callbacks.data, event, result, &view);
+	return result;
+}
+
+/* No room: an older version must not stay, since it would be acted on. */
+static void
+leave_out(struct part *part, const char *namespace_, const char *name)
+{
+	bool first = !part->left_out;
+
+	part->left_out = true;
+	take_away(part, namespace_, name, NULL);
+	if (!first)
+		return;
+	loop_timer_set(part->mirror->relist, OVER_LIMIT_RETRY_NS);
+	part->mirror->callbacks.health(part->mirror->callbacks.data);
+}
+
+static void
+on_begin(void *data)
+{
+	struct part *part = data;
+
+	part->left_out = false;
+	store_begin(part->store);
+}
+
+static void
+on_object(void *data, enum listwatch_event event, const char *bytes, size_t length,
+	const struct json_object_info *info)
+{
+	struct part *part = data;
+	char namespace_[256], name[256], uid[256];
+
+	names_of(bytes, info, namespace_, name);
+	if (event == LISTWATCH_DELETED) {
+		snprintf(uid, sizeof(uid), "%.*s", (int)info->uid.length, bytes + info->uid.start);
+		take_away(part, namespace_, name, uid);
+	} else if (put(part, event, bytes, length, info, STORE_FROM_SERVER) == STORE_FULL) {
+		leave_out(part, namespace_, name);
+	}
+}
+
+static void
+on_gone(void *data, const struct store_view *view)
+{
+	struct part *part = data;
+
+	part->mirror->callbacks.gone(part->mirror->callbacks.data, view);
+}
+
+static void
+on_synced(void *data)
+{
+	struct part *part = data;
+	struct mirror *mirror = part->mirror;
+
+	store_sweep(part->store, on_gone, part);
+	part->was_synced = true;
+	part->trouble = WORKER_LIVE;
+	if (mirror_phase(mirror) == MIRROR_SYNCED)
+		mirror->callbacks.synced(mirror->callbacks.data);
+	mirror->callbacks.health(mirror->callbacks.data);
+}
+
+static void
+on_health(void *data, bool healthy, const struct kube_result *result, int64_t delay_ns)
+{
+	struct part *part = data;
+	struct mirror *mirror = part->mirror;
+	enum worker_state trouble =
+		healthy || result == NULL ? WORKER_LIVE : outcome_states[result->outcome];
+
+	(void)delay_ns;
+	part->trouble = trouble;
+	if (trouble != WORKER_LIVE)
+		snprintf(part->cause, CAUSE_MAX, "%s%s%s: %.400s", mirror->resource.plural,
+			*mirror->resource.group == '\0' ? "" : ".", mirror->resource.group,
+			result->message);
+	if (trouble == WORKER_CRD_MISSING)
+		loop_timer_set(mirror->discover, delay_ns);
+	mirror->callbacks.health(mirror->callbacks.data);
+}
+
+static void
+start_part(struct mirror *mirror, struct part *part)
+{
+	const struct listwatch_options options = {
+		.resource = mirror->resource,
+		.namespace_ = part->namespace_,
+		.label_selector = mirror->options.label_selector,
+		.field_selector = mirror->options.field_selector,
+		.metadata_only = !mirror->options.keep_body,
+		.silence_ns = mirror->options.silence_ns,
+		.request_timeout_ns = mirror->options.request_timeout_ns,
+		.primary = mirror->options.primary,
+	};
+	const struct listwatch_callbacks callbacks = {.begin = on_begin,
+		.object = on_object,
+		.synced = on_synced,
+		.health = on_health,
+		.data = part};
+
+	part->listwatch = listwatch_new(mirror->loop, mirror->kube, &options, &callbacks);
+}
+
+static void
+start_parts(struct mirror *mirror)
+{
+	size_t n = mirror->resource.namespaced && mirror->options.n_namespaces > 0
+			   ? mirror->options.n_namespaces
+			   : 1;
+
+	/* The scope of a resource changes only when its definition is made anew: then nothing of before is left. */
+	for (size_t i = n; i < mirror->n_parts; i++)
+		store_free(mirror->parts[i].store);
+	if (n != mirror->n_parts)
+		mirror->parts = xreallocarray(mirror->parts, n, sizeof(struct part));
+	for (size_t i = mirror->n_parts; i < n; i++)
+		mirror->parts[i] = (struct part){.store = store_new(mirror->options.budget)};
+	mirror->n_parts = n;
+	for (size_t i = 0; i < n; i++) {
+		mirror->parts[i].mirror = mirror;
+		mirror->parts[i].trouble = WORKER_LIVE;
+		mirror->parts[i].namespace_ =
+			mirror->resource.namespaced && mirror->options.n_namespaces > 0
+				? mirror->options.namespaces[i]
+				: NULL;
+		start_part(mirror, &mirror->parts[i]);
+	}
+}
+
+/* --- life and state --- */
+
+static void
+on_relist(void *data)
+{
+	mirror_relist(data);
+}
+
+struct mirror *
+mirror_new(struct loop *loop, struct kube *kube, const struct mirror_options *options,
+	const struct mirror_callbacks *callbacks)
+{
+	struct mirror *mirror = xcalloc(1, sizeof(*mirror));
+
+	mirror->loop = loop;
+	mirror->kube = kube;
+	mirror->options = *options;
+	mirror->callbacks = *callbacks;
+	mirror->trouble = WORKER_LIVE;
+	mirror->discover = loop_timer_new(loop, on_discover, mirror);
+	mirror->relist = loop_timer_new(loop, on_relist, mirror);
+	loop_timer_set(mirror->discover, 0);
+	return mirror;
+}
+
+void
+mirror_free(struct mirror *mirror)
+{
+	if (mirror == NULL)
+		return;
+	if (mirror->discovery != NULL)
+		discovery_cancel(mirror->discovery);
+	loop_timer_free(mirror->discover);
+	loop_timer_free(mirror->relist);
+	for (size_t i = 0; i < mirror->n_parts; i++) {
+		listwatch_free(mirror->parts[i].listwatch);
+		store_free(mirror->parts[i].store);
+	}
+	free(mirror->parts);
+	free(mirror);
+}
+
+const struct kube_resource *
+mirror_resource(const struct mirror *mirror)
+{
+	return mirror->found ? &mirror->resource : NULL;
+}
+
+enum mirror_phase
+mirror_phase(const struct mirror *mirror)
+{
+	if (!mirror->found)
+		return MIRROR_DISCOVERING;
+	for (size_t i = 0; i < mirror->n_parts; i++)
+		if (!mirror->parts[i].was_synced)
+			return MIRROR_LISTING;
+	return MIRROR_SYNCED;
+}
+
+bool
+mirror_trusted(const struct mirror *mirror)
+{
+	if (mirror_phase(mirror) != MIRROR_SYNCED)
+		return false;
+	for (size_t i = 0; i < mirror->n_parts; i++)
+		if (mirror->parts[i].left_out || mirror->parts[i].trouble != WORKER_LIVE ||
+			!listwatch_live(mirror->parts[i].listwatch))
+			return false;
+	return true;
+}
+
+enum worker_state
+mirror_trouble(const struct mirror *mirror, const char **ret_cause)
+{
+	if (mirror->trouble != WORKER_LIVE) {
+		*ret_cause = mirror->cause;
+		return mirror->trouble;
+	}
+	for (size_t i = 0; i < mirror->n_parts; i++) {
+		if (mirror->parts[i].trouble != WORKER_LIVE) {
+			*ret_cause = mirror->parts[i].cause;
+			return mirror->parts[i].trouble;
+		}
+		if (mirror->parts[i].left_out) {
+			*ret_cause = "limits.memory is reached: some objects are left out; raise "
+				     "it, or select fewer objects";
+			return WORKER_OVER_LIMIT;
+		}
+	}
+	*ret_cause = "";
+	return WORKER_LIVE;
+}
+
+void
+mirror_relist(struct mirror *mirror)
+{
+	for (size_t i = 0; i < mirror->n_parts; i++)
+		if (mirror->parts[i].listwatch != NULL)
+			listwatch_resync(mirror->parts[i].listwatch);
+}
+
+/* --- access --- */
+
+static struct part *
+part_of(const struct mirror *mirror, const char *namespace_)
+{
+	for (size_t i = 0; i < mirror->n_parts; i++)
+		if (mirror->parts[i].namespace_ == NULL ||
+			strcmp(mirror->parts[i].namespace_, namespace_) == 0)
+			return &mirror->parts[i];
+	return NULL;
+}
+
+enum store_result
+mirror_put(struct mirror *mirror, const char *bytes, size_t length, enum store_origin origin)
+{
+	struct json_object_info info;
+	char namespace_[256], name[256];
+	struct part *part;
+	enum store_result result;
+
+	if (!jsonscan_object(bytes, length, &info))
+		return STORE_REFUSED;
+	names_of(bytes, &info, namespace_, name);
+	part = part_of(mirror, namespace_);
+	if (part == NULL)
+		return STORE_REFUSED;
+	result = put(part, LISTWATCH_MODIFIED, bytes, length, &info, origin);
+	if (result == STORE_FULL)
+		leave_out(part, namespace_, name);
+	return result;
+}
+
+bool
+mirror_get(const struct mirror *mirror, const char *namespace_, const char *name,
+	struct store_view *ret)
+{
+	struct part *part = part_of(mirror, namespace_);
+
+	return part != NULL && store_get(part->store, namespace_, name, ret);
+}
+
+bool
+mirror_get_uid(const struct mirror *mirror, const char *uid, struct store_view *ret)
+{
+	for (size_t i = 0; i < mirror->n_parts; i++)
+		if (store_get_uid(mirror->parts[i].store, uid, ret))
+			return true;
+	return false;
+}
+
+void
+mirror_remove(struct mirror *mirror, const char *namespace_, const char *name, const char *uid)
+{
+	struct part *part = part_of(mirror, namespace_);
+
+	if (part != NULL)
+		take_away(part, namespace_, name, uid);
+}
+
+void
+mirror_each(const struct mirror *mirror, void (*each)(void *data, const struct store_view *view),
+	void *data)
+{
+	for (size_t i = 0; i < mirror->n_parts; i++)
+		store_each(mirror->parts[i].store, each, data);
+}
+
+void
+mirror_each_of(const struct mirror *mirror, const char *owner,
+	void (*each)(void *data, const struct store_view *view), void *data)
+{
+	for (size_t i = 0; i < mirror->n_parts; i++)
+		store_each_of(mirror->parts[i].store, owner, each, data);
+}
+
+void
+mirror_set_note(struct mirror *mirror, const char *namespace_, const char *name, unsigned note,
+	uint64_t value)
+{
+	struct part *part = part_of(mirror, namespace_);
+
+	if (part != NULL)
+		store_set_note(part->store, namespace_, name, note, value);
+}
+
+void
+mirror_set_flags(struct mirror *mirror, const char *namespace_, const char *name, uint32_t clear,
+	uint32_t set)
+{
+	struct part *part = part_of(mirror, namespace_);
+
+	if (part != NULL)
+		store_set_flags(part->store, namespace_, name, clear, set);
+}
+
+size_t
+mirror_count(const struct mirror *mirror)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < mirror->n_parts; i++)
+		n += store_count(mirror->parts[i].store);
+	return n;
+}

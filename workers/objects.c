@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reads marks out of an object's bytes when it is stored; keeps nothing but the counts it is given. */
+#include "config.h"
+
+#include <string.h>
+#include <xxhash.h>
+
+#include "common/jsonscan.h"
+#include "common/kube/names.h"
+#include "common/scoreboard.h"
+#include "workers/objects.h"
+
+#define COUNT_SHIFT 24
+#define COUNT_MASK  (7u << COUNT_SHIFT)
+
+static uint64_t
+hash_range(uint64_t hash, const char *bytes, size_t start, size_t end)
+{
+	return end > start ? XXH3_64bits_withSeed(bytes + start, end - start, hash) : hash;
+}
+
+/* All but metadata and status, then labels and annotations. 0 stands for "unknown" in the queue. */
+static uint64_t
+version_of(const char *bytes, size_t length, const struct json_object_info *info)
+{
+	struct json_range first = info->metadata, second = info->status;
+	uint64_t hash = 0;
+
+	if (second.length > 0 && second.start < first.start) {
+		first = info->status;
+		second = info->metadata;
+	}
+	hash = hash_range(hash, bytes, 0, first.start);
+	if (second.length == 0)
+		second = (struct json_range){.start = first.start + first.length};
+	hash = hash_range(hash, bytes, first.start + first.length, second.start);
+	hash = hash_range(hash, bytes, second.start + second.length, length);
+	hash = hash_range(
+		hash, bytes, info->labels.start, info->labels.start + info->labels.length);
+	hash = hash_range(hash, bytes, info->annotations.start,
+		info->annotations.start + info->annotations.length);
+	return hash == 0 ? 1 : hash;
+}
+
+static bool
+is_text(const char *bytes, size_t length, const char *key, const char *value)
+{
+	struct json_range range;
+
+	return jsonscan_member(bytes, length, key, &range) && range.length == strlen(value) &&
+	       memcmp(bytes + range.start, value, range.length) == 0;
+}
+
+static bool
+entry_has_status(const char *entry, size_t length, const char *manager)
+{
+	struct json_range fields, status;
+
+	return is_text(entry, length, "manager", manager) &&
+	       jsonscan_member(entry, length, "fieldsV1", &fields) &&
+	       jsonscan_member(entry + fields.start, fields.length, "f:status", &status);
+}
+
+/* Our manager has an entry about the status. */
+static bool
+wrote_status(const char *managed, size_t length, const char *manager)
+{
+	const char *p = managed, *end = managed + length;
+
+	while (p < end) {
+		const char *item;
+
+		p += strspn(p, "[, \t\r\n");
+		if (p >= end || *p != '{')
+			return false;
+		item = p;
+		p = jsonscan_skip(p, end);
+		if (p == NULL)
+			return false;
+		if (entry_has_status(item, (size_t)(p - item), manager))
+			return true;
+	}
+	return false;
+}
+
+void
+object_entry(struct store_entry *entry, const char *field_manager)
+{
+	const struct json_object_info *info = entry->info;
+
+	entry->fingerprint = version_of(entry->bytes, entry->length, info);
+	if (info->deletion_timestamp.length > 0)
+		entry->flags |= OBJECT_DELETING;
+	if (info->annotations.length > 0 &&
+		is_text(entry->bytes + info->annotations.start, info->annotations.length,
+			ANNOTATION_PAUSED, "true"))
+		entry->flags |= OBJECT_PAUSED;
+	if (info->managed_fields.length > 0 &&
+		wrote_status(entry->bytes + info->managed_fields.start, info->managed_fields.length,
+			field_manager))
+		entry->flags |= OBJECT_STATUS_OURS;
+}
+
+static void
+show(const struct object_counts *counts)
+{
+	static const char *const names[OBJECT_STATES] = {
+		[OBJECT_READY] = "ready",
+		[OBJECT_RECONCILING] = "reconciling",
+		[OBJECT_FAILED] = "failed",
+		[OBJECT_LEAVING] = "deleting",
+		[OBJECT_UNKNOWN] = "unknown",
+	};
+
+	for (int i = OBJECT_UNCOUNTED + 1; i < OBJECT_STATES; i++)
+		metric_set(M_OBJECTS, metric_label_index(M_OBJECTS, 0, names[i]), counts->n[i]);
+}
+
+void
+object_count(struct object_counts *counts, struct mirror *mirror, const struct store_view *view,
+	enum object_state state)
+{
+	unsigned old = (view->flags & COUNT_MASK) >> COUNT_SHIFT;
+
+	if (old == (unsigned)state)
+		return;
+	if (old != OBJECT_UNCOUNTED && old < OBJECT_STATES)
+		counts->n[old]--;
+	if (state != OBJECT_UNCOUNTED)
+		counts->n[state]++;
+	mirror_set_flags(
+		mirror, view->namespace_, view->name, COUNT_MASK, (uint32_t)state << COUNT_SHIFT);
+	show(counts);
+}

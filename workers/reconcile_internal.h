@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the three parts of a reconcile share: reconcile.c (life, children), reconcile_prune.c, reconcile_status.c. */
+#ifndef WORKERS_RECONCILE_INTERNAL_H
+#define WORKERS_RECONCILE_INTERNAL_H
+
+#include "workers/plan.h"
+#include "workers/reconcile.h"
+
+struct prune_item {
+	const struct kube_resource *kind;
+	char *namespace_, *name, *uid, *id;
+};
+
+struct reconcile {
+	struct engine *engine;
+	struct queue_item *item;
+	struct reconcile *next, *previous;
+	const char *namespace_, *name; /* the item's */
+	char uid[256], id[17];
+	uint64_t version;
+	int64_t generation, started_ns;
+	uint32_t flags; /* of the object, when it was read */
+
+	struct plan plan;
+	size_t child; /* the one that is looked at */
+	enum child_need need;
+	struct prune_item *prunes;
+	size_t n_prunes, prune;
+	cJSON *sent; /* the status patch under way */
+
+	struct kube_request *request;
+	struct throttle_waiter waiter;
+	void (*then)(struct reconcile *r); /* with a token for one write */
+
+	enum verdict verdict;
+	char text[CONDITION_MESSAGE_MAX + 8]; /* more than fits, so that it is cut at a character */
+	int64_t retry_after_ns, again_ns;
+	unsigned writes, rereads;
+	bool not_found;       /* the status write was answered with 404 */
+	bool superseded;      /* the object changed meanwhile */
+	bool status_rejected; /* the status was refused: only conditions are written */
+	bool quiet;           /* an expected trouble, not worth a warning */
+};
+
+/* A token for one write: true when there is one now, else `then` is called once there is. */
+bool reconcile_take_token(struct reconcile *r, void (*then)(struct reconcile *r));
+/* Runs `then` with a token, at once or later. */
+void reconcile_with_token(struct reconcile *r, void (*then)(struct reconcile *r));
+/* Notes what is wrong; the first verdict stays, but VERDICT_UNAVAILABLE takes the place of any. */
+void reconcile_fail(struct reconcile *r, enum verdict verdict, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+/* Notes a refused or failed write of what. True: the server is of no use now, end the run. */
+bool reconcile_judge(struct reconcile *r, const struct kube_result *result, const char *what);
+void reconcile_event(struct reconcile *r, bool warning, const char *reason, const char *action,
+	const char *note);
+/* The next steps. */
+void reconcile_prune(struct reconcile *r);
+void reconcile_status(struct reconcile *r);
+void reconcile_end(struct reconcile *r);
+void reconcile_prunes_clear(struct reconcile *r);
+/* The object as expressions see it; children is filled, to be freed after use. */
+void reconcile_object(const struct reconcile *r, const struct store_view *view,
+	struct buf *children, struct plan_object *ret);
+
+#endif

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The process around one controller: configuration and credentials at the start, heartbeat, records from and to the
+ * supervisor, signals, the end.
+ *
+ * It leaves on RECORD_STOP, on SIGTERM, SIGINT and SIGQUIT, and when the down pipe closes without a word (its supervisor is gone:
+ * WORKER_EXIT_ORPHANED). Then it starts no reconcile any more and returns when the running ones have ended; how long that may take is
+ * the supervisor's to bound. It returns to the caller, which uses _exit(2): a resolver thread may still run.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "common/config/config.h"
+#include "common/kube/client.h"
+#include "common/kube/kubeconfig.h"
+#include "common/log.h"
+#include "common/loop/loop.h"
+#include "common/records.h"
+#include "common/scoreboard.h"
+#include "common/template/template.h"
+#include "workers/controller.h"
+#include "workers/worker.h"
+
+/* libcurl resolves names in threads; what they do is shallow. */
+#define THREAD_STACK (256u << 10)
+
+struct worker {
+	const struct worker_args *args;
+	struct config_controller *config;
+	struct loop *loop;
+	struct kube *kube;
+	struct controller *controller;
+	struct loop_io *down;
+	struct loop_timer *heartbeat;
+	struct loop_signal *signals[3];
+	struct record_reader reader;
+	int exit_code;
+};
+
+static void
+heartbeat(void)
+{
+	__atomic_store_n(&scoreboard_mine()->heartbeat_ns, clock_monotonic_ns(), __ATOMIC_RELAXED);
+}
+
+static void
+set_state(struct worker *w, enum worker_state state, const char *cause)
+{
+	struct record record;
+
+	scoreboard_set_state(state, cause);
+	if (w->args->fd_up < 0)
+		return;
+	record_set(&record, RECORD_STATE, w->args->generation, (int)state, cause);
+	/* A full pipe loses only the word: the state is on the scoreboard. */
+	if (record_write(w->args->fd_up, &record) < 0)
+		log_debug("the pipe to the supervisor takes no record");
+}
+
+static void
+on_state(void *data, enum worker_state state, const char *cause)
+{
+	struct worker *w = data;
+	bool good = state == WORKER_DISCOVERING || state == WORKER_LISTING ||
+		    state == WORKER_LIVE || state == WORKER_DRAINING;
+
+	log_fields(good ? LOG_LEVEL_INFO : LOG_LEVEL_WARN,
+		LOG_FIELDS("state", worker_state_name(state)), "%s%s%s",
+		worker_state_meaning(state), *cause == '\0' ? "" : ": ", cause);
+	set_state(w, state, cause);
+	if (state == WORKER_LIVE)
+		malloc_trim(0);
+}
+
+static void
+on_drained(void *data)
+{
+	struct worker *w = data;
+
+	loop_stop(w->loop);
+}
+
+/* --- stopping --- */
+
+static void
+stop(struct worker *w, int exit_code)
+{
+	if (w->exit_code == WORKER_EXIT_STOPPED)
+		w->exit_code = exit_code;
+	controller_drain(w->controller);
+}
+
+static void
+on_signal(void *data)
+{
+	stop(data, WORKER_EXIT_STOPPED);
+}
+
+static void
+on_record(struct worker *w, const struct record *record)
+{
+	if (record->type == RECORD_STOP)
+		stop(w, WORKER_EXIT_STOPPED);
+	else if (record->type == RECORD_LOG_LEVEL && record->value >= 0 &&
+		 record->value < LOG_LEVEL_MAX)
+		log_set_level((enum log_level)record->value);
+}
+
+static void
+on_down(void *data, int events)
+{
+	struct worker *w = data;
+	struct record record;
+	int r;
+
+	(void)events;
+	while ((r = record_read(&w->reader, w->args->fd_down, &record)) == 1 || r == -EBADMSG)
+		if (r == 1)
+			on_record(w, &record);
+	if (r == 0 || r == -EAGAIN)
+		return;
+	loop_io_set(w->down, w->args->fd_down, 0);
+	log_warn("the supervisor is gone: stopping");
+	stop(w, WORKER_EXIT_ORPHANED);
+}
+
+/* --- heartbeat --- */
+
+static void
+beat(void *data)
+{
+	struct worker *w = data;
+
+	heartbeat();
+	controller_measure(w->controller);
+	loop_timer_set(w->heartbeat, w->config->heartbeat_ns);
+}
+
+/* --- start --- */
+
+static void
+prepare_process(const struct worker_args *args)
+{
+	pthread_attr_t attributes;
+
+	mallopt(M_ARENA_MAX, 1);
+	if (pthread_attr_init(&attributes) == 0) {
+		if (pthread_attr_setstacksize(&attributes, THREAD_STACK) == 0)
+			(void)pthread_setattr_default_np(&attributes);
+		pthread_attr_destroy(&attributes);
+	}
+	/* The end of a terminal is the supervisor's to act on. */
+	signal(SIGHUP, SIG_IGN);
+	log_context("controller", args->name);
+}
+
+static void
+attach_scoreboard(const struct worker_args *args)
+{
+	struct scoreboard *board =
+		args->fd_scoreboard < 0 ? NULL : scoreboard_attach(args->fd_scoreboard);
+
+	if (board != NULL)
+		scoreboard_use(board);
+	heartbeat();
+}
+
+static void
+set_nonblocking(int fd)
+{
+	int flags = fd < 0 ? -1 : fcntl(fd, F_GETFL);
+
+	if (flags >= 0)
+		(void)fcntl(fd, F_SETFL, flags | O_NONBLOCK);
+}
+
+static int
+refuse(struct worker *w, int exit_code, const struct error *err)
+{
+	log_error("%s", err->text);
+	set_state(w, WORKER_CONFIG_INVALID, err->text);
+	return exit_code;
+}
+
+/* Reads what comes from the environment before template_init() clears it. */
+static int
+connect_kube(struct worker *w)
+{
+	struct kubeconfig_options options = {0};
+	struct kube_target *target = NULL;
+	struct error err = {0};
+	int r;
+
+	kubeconfig_options_from_environment(&options);
+	options.path = w->config->kubeconfig;
+	options.context = w->config->context;
+	r = kubeconfig_load(&options, &target, &err);
+	template_init();
+	if (r < 0)
+		return refuse(w,
+			r == -EACCES || r == -EPERM ? WORKER_EXIT_NO_PERMISSION
+						    : WORKER_EXIT_CONFIG,
+			&err);
+	log_debug("cluster: %s, from %s", target->server, target->source);
+	w->kube = kube_new(w->loop, target, &err);
+	if (w->kube == NULL)
+		return refuse(w, WORKER_EXIT_CONFIG, &err);
+	scoreboard_set_server(kube_host(w->kube));
+	return 0;
+}
+
+static int
+start_controller(struct worker *w)
+{
+	const struct controller_callbacks callbacks = {on_state, on_drained, w};
+	struct error err = {0};
+
+	w->controller = controller_new(w->loop, w->kube, w->config, &callbacks, &err);
+	return w->controller == NULL ? refuse(w, WORKER_EXIT_CONFIG, &err) : 0;
+}
+
+static void
+start_watchers(struct worker *w)
+{
+	static const int signals[3] = {SIGTERM, SIGINT, SIGQUIT};
+
+	for (int i = 0; i < 3; i++)
+		w->signals[i] = loop_signal_new(w->loop, signals[i], on_signal, w);
+	w->heartbeat = loop_timer_new(w->loop, beat, w);
+	beat(w);
+	if (w->args->fd_down < 0)
+		return;
+	w->down = loop_io_new(w->loop, on_down, w);
+	loop_io_set(w->down, w->args->fd_down, LOOP_READ);
+}
+
+static void
+clean_up(struct worker *w)
+{
+	controller_free(w->controller);
+	for (int i = 0; i < 3; i++)
+		loop_signal_free(w->signals[i]);
+	loop_timer_free(w->heartbeat);
+	loop_io_free(w->down);
+	kube_free(w->kube);
+	loop_free(w->loop);
+	config_controller_free(w->config);
+}
+
+int
+worker_main(const struct worker_args *args)
+{
+	struct worker w = {.args = args};
+	struct error err = {0};
+
+	prepare_process(args);
+	attach_scoreboard(args);
+	set_nonblocking(args->fd_down);
+	set_nonblocking(args->fd_up);
+	set_state(&w, WORKER_STARTING, "");
+	w.config = config_decode_controller(args->config, args->config_length, &err);
+	if (w.config == NULL)
+		return refuse(&w, WORKER_EXIT_CONFIG, &err);
+	w.loop = loop_new(false);
+	w.exit_code = connect_kube(&w);
+	if (w.exit_code == 0)
+		w.exit_code = start_controller(&w);
+	if (w.exit_code == 0) {
+		start_watchers(&w);
+		loop_run(w.loop);
+	}
+	clean_up(&w);
+	return w.exit_code;
+}
