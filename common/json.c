@@ -143,7 +143,9 @@ json_int(const cJSON *object, const char *key, int64_t fallback)
 	if (cJSON_IsNumber(value)) {
 		double d = value->valuedouble;
 
-		return d >= -0x1p63 && d < 0x1p63 && d == floor(d) ? (int64_t)d : fallback;
+		return d >= (double)INT64_MIN && d < -(double)INT64_MIN && d == floor(d)
+			       ? (int64_t)d
+			       : fallback;
 	}
 	text = cJSON_IsString(value) ? json_wrapped_number(value->valuestring) : NULL;
 	if (!text)

@@ -38,7 +38,7 @@ struct yaml_place_error {
 /*
  * NULL and *ret_error filled on failure; an empty document is an empty map. yaml_free() frees the tree, given what yaml_parse() returned.
  * What an alias stands for has the alias's place, what is in it that of the original. Tags: those of the core schema; others are errors, as are
- * .inf and .nan, keys that are lists or maps, a byte order mark that is not the first, more than 1000 anchors and more than 32 MiB of
+ * %YAML 1.1, .inf and .nan, keys that are lists or maps, a byte order mark that is not the first, more than 1000 anchors and more than 32 MiB of
  * text that aliases stand for. Numbers keep their text (0400, 0x1F); a key of any type is its text.
  */
 struct yaml_node *yaml_parse(const char *bytes, size_t length, struct yaml_place_error *ret_error);
