@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Paths back to places. A path is text without quoting, and keys may hold dots (labels do): at each step the longest key that fits is taken.
+ * Paths back to places. A key that is no plain word stands as ["key"], others after a dot; at each step the longest key that fits is taken.
  * Ends early, at the last node that was found, rather than fail: a place that is a little too wide still helps.
  */
 #include <config.h> /* of the build, not the one beside this file */
@@ -10,25 +10,31 @@
 
 #include "common/config/place.h"
 
+/* What may follow a key. */
+static bool
+is_end(const char *rest, bool quoted)
+{
+	return quoted ? rest[0] == '"' && rest[1] == ']' : !*rest || *rest == '.' || *rest == '[';
+}
+
 static const struct yaml_node *
 step_key(const struct yaml_node *map, const char **path)
 {
+	bool quoted = !strncmp(*path, "[\"", 2);
+	const char *name = *path + (quoted ? 2 : 0);
 	const struct yaml_node *best = NULL;
 	size_t best_length = 0;
 
 	for (const struct yaml_node *node = map->children; node; node = node->next) {
 		size_t n = strlen(node->key);
-		char next;
 
-		if (n < best_length || strncmp(*path, node->key, n) != 0)
-			continue;
-		next = (*path)[n];
-		if (next && next != '.' && next != '[')
+		if (n < best_length || strncmp(name, node->key, n) != 0 ||
+			!is_end(name + n, quoted))
 			continue;
 		best = node;
 		best_length = n;
 	}
-	*path += best_length;
+	*path = name + best_length + (quoted && best ? 2 : 0);
 	return best;
 }
 

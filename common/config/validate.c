@@ -17,8 +17,14 @@ size_t
 validator_key(struct validator *v, const char *key)
 {
 	size_t length = v->path.length;
+	bool plain = key[strspn(key,
+			     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")] ==
+		     '\0';
 
-	buf_addf(&v->path, "%s%s", length ? "." : "", key);
+	if (plain)
+		buf_addf(&v->path, "%s%s", length ? "." : "", key);
+	else
+		buf_addf(&v->path, "[\"%s\"]", key);
 	return length;
 }
 
