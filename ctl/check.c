@@ -6,7 +6,6 @@
 
 #include "common/config/check.h"
 #include "common/json.h"
-#include "common/template/template.h"
 #include "ctl/ctl.h"
 
 static size_t
@@ -36,7 +35,6 @@ ctl_check(const struct ctl *ctl, int argc, char **argv)
 		ctl_complain("check takes one file, e.g.: operatorctl check operatord.yaml");
 		return CTL_USAGE;
 	}
-	template_init();
 	config_check(path, true, &document);
 	cJSON *answer = json_parse(document.data, document.length, &err);
 	buf_free(&document);

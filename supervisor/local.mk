@@ -1,4 +1,12 @@
 noinst_LIBRARIES += libsupervisor.a
 libsupervisor_a_SOURCES = supervisor/supervisor.h supervisor/restart.h supervisor/restart.c supervisor/checker.h supervisor/checker.c \
-	supervisor/worker.h supervisor/worker.c
+	supervisor/worker.h supervisor/worker.c supervisor/core.h supervisor/supervisor.c supervisor/reload.c \
+	supervisor/http.h supervisor/http.c supervisor/pages.h supervisor/health.c supervisor/metrics_page.c supervisor/status.c \
+	supervisor/control.h supervisor/control.c
 libsupervisor_a_CPPFLAGS = $(AM_CPPFLAGS) $(CJSON_CFLAGS) $(MHD_CFLAGS) $(SSL_CFLAGS)
+sbin_PROGRAMS += operatord
+operatord_SOURCES = supervisor/main.c
+operatord_CPPFLAGS = $(AM_CPPFLAGS) $(CJSON_CFLAGS)
+# The order is that of the dependencies: an archive stands before those that it needs.
+operatord_LDADD = libsupervisor.a libworkers.a libconfig.a libtemplate.a libkube.a libkubehttp.a libproc.a libcommon.a libloop.a libcommon.a \
+	$(MHD_LIBS) $(JQ_LIBS) $(CURL_LIBS) $(SSL_LIBS) $(LOOP_LIBS) $(COMMON_LIBS)

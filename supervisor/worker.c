@@ -139,6 +139,7 @@ sup_worker_free(struct sup_worker *worker)
 	loop_timer_free(worker->timer);
 	free(worker->config);
 	free(worker->next_config);
+	free(worker->file);
 	free(worker->name);
 	free(worker);
 }

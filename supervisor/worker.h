@@ -38,6 +38,7 @@ struct sup_worker {
 	bool required;
 	uint64_t memory_limit, file_limit;
 	int64_t watch_silence_ns;
+	char *file;                  /* the configuration file that it came from, NULL: not known */
 	bool removed;                /* the configuration has it no more: gone once stopped */
 	bool file_invalid;           /* its file has errors: it runs on with what it had */
 	char cause[RECORD_TEXT_MAX]; /* why it is in its state */

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Health: /livez asks whether this loop turns, /healthz whether something is stuck that should not be (a stale heartbeat beyond its remedy, a watch
+ * older than twice its bound while the server answers others), /readyz whether every required worker is live.
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/json.h"
+#include "supervisor/core.h"
+#include "supervisor/pages.h"
+
+#define STALE_PERIODS 4 /* one more than after which it is ended */
+
+/* Some watch of any worker is fresh: then an old one is that worker's own trouble, not the server's. */
+static bool
+server_answers_others(const struct supervisor *sup, const struct sup_worker *than, int64_t now_ns)
+{
+	for (const struct sup_worker *worker = sup->workers; worker; worker = worker->next) {
+		double age = sup_worker_watch_age(worker, now_ns);
+		if (worker != than && age >= 0 && age * 1e9 < (double)worker->watch_silence_ns)
+			return true;
+	}
+	return false;
+}
+
+/* Why this worker is not well in the eyes of the page; NULL: it is. */
+static const char *
+trouble_of(const struct supervisor *sup, enum health_page page, const struct sup_worker *worker,
+	int64_t now_ns)
+{
+	if (page == HEALTH_READY) {
+		if (sup_worker_ready(worker) || !worker->required)
+			return NULL;
+		return worker->file_invalid ? "config-invalid" : worker_state_name(worker->state);
+	}
+	if (page == HEALTH_LIVE || worker->pid == 0)
+		return NULL;
+	if (worker->life == LIFE_ENDING ||
+		sup_worker_heartbeat_age(worker, now_ns) * 1e9 >
+			(double)(STALE_PERIODS * sup->shared.heartbeat_ns))
+		return "its heartbeat is stale";
+	double age = sup_worker_watch_age(worker, now_ns);
+	if (worker->state == WORKER_LIVE && age * 1e9 > 2 * (double)worker->watch_silence_ns &&
+		server_answers_others(sup, worker, now_ns))
+		return "its watch is stale";
+	return NULL;
+}
+
+static void
+put_text(struct buf *out, const struct sup_worker *worker, const char *trouble)
+{
+	buf_addf(out, "[%c] %s: %s", trouble ? '-' : '+', worker->name,
+		worker_state_name(worker->state));
+	if (trouble && strcmp(trouble, worker_state_name(worker->state)) != 0)
+		buf_addf(out, " (%s)", trouble);
+	if (*worker->cause)
+		buf_addf(out, ": %s", worker->cause);
+	buf_addc(out, '\n');
+}
+
+static void
+put_json(struct buf *out, const struct sup_worker *worker, const char *trouble, bool first)
+{
+	buf_adds(out, first ? "{\"name\":" : ",{\"name\":");
+	json_put_string(out, worker->name, strlen(worker->name));
+	buf_addf(out, ",\"ok\":%s,\"required\":%s,\"state\":\"%s\",\"cause\":",
+		trouble ? "false" : "true", worker->required ? "true" : "false",
+		worker_state_name(worker->state));
+	json_put_string(out, worker->cause, strlen(worker->cause));
+	if (trouble) {
+		buf_adds(out, ",\"trouble\":");
+		json_put_string(out, trouble, strlen(trouble));
+	}
+	buf_addc(out, '}');
+}
+
+unsigned
+health_page(const struct supervisor *sup, enum health_page page, const char *name, bool verbose,
+	bool json, struct buf *out)
+{
+	int64_t now_ns = clock_monotonic_ns();
+	bool good = !(page == HEALTH_READY && sup->stopping), first = true, found = !name;
+	struct buf list = BUF_INIT;
+
+	for (struct sup_worker *worker = sup->workers; worker; worker = worker->next) {
+		if (name && strcmp(name, worker->name) != 0)
+			continue;
+		found = true;
+		sup_worker_look(worker);
+		const char *trouble = trouble_of(sup, page, worker, now_ns);
+		good = good && !trouble;
+		if (json)
+			put_json(&list, worker, trouble, first);
+		else if (verbose || trouble)
+			put_text(&list, worker, trouble);
+		first = false;
+	}
+	if (!found) {
+		buf_addf(out, "no controller has this name\n");
+		return 404;
+	}
+	if (json)
+		buf_addf(out, "{\"ok\":%s,\"stopping\":%s,\"workers\":[%s]}\n",
+			good ? "true" : "false", sup->stopping ? "true" : "false", list.data);
+	else
+		buf_addf(out, "%s%s%s\n", list.data, sup->stopping ? "stopping\n" : "",
+			good ? "ok" : "not ok");
+	buf_free(&list);
+	return good ? 200 : 503;
+}

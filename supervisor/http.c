@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Health and metrics over HTTP by libmicrohttpd on the supervisor's loop: its epoll descriptor is watched, MHD_run() does what is ready, a timer covers
+ * its timeouts. Answers are made at once from memory. Connections, header size, idle time and the time until a request is there are bounded.
+ *
+ * Traps of the library that are dealt with here: over the connection limit it accepts again only in a later run after a close; a timeout of 0 may mean
+ * nothing that can go on; its own timeout is idle time, which a slow sender keeps from passing.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <microhttpd.h>
+#include <netdb.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "common/log.h"
+#include "common/memory.h"
+#include "supervisor/core.h"
+#include "supervisor/http.h"
+#include "supervisor/pages.h"
+
+#define CONNECTIONS_MAX   64
+#define CONNECTION_MEMORY 16384
+#define CONNECTION_IDLE_S 30
+#define REQUEST_LIMIT_NS \
+	(10 * NSEC_PER_SEC) /* from the connection to the end of its request's headers */
+#define SPIN_NS NSEC_PER_MSEC
+
+struct sup_http {
+	struct supervisor *sup;
+	struct MHD_Daemon *daemon;
+	struct loop_io *io;
+	struct loop_timer *timer;
+	char *socket_path; /* a Unix socket: removed at the end */
+	struct peer *peers;
+};
+
+/* A connection that has not sent its request yet, since when. */
+struct peer {
+	int fd;
+	int64_t since_ns;
+	struct peer *previous, *next;
+};
+
+/* --- connections --- */
+
+static void
+peer_free(struct sup_http *http, struct peer *peer)
+{
+	if (peer->previous)
+		peer->previous->next = peer->next;
+	else
+		http->peers = peer->next;
+	if (peer->next)
+		peer->next->previous = peer->previous;
+	free(peer);
+}
+
+static void
+on_connection(void *data, struct MHD_Connection *connection, void **context,
+	enum MHD_ConnectionNotificationCode code)
+{
+	struct sup_http *http = data;
+
+	if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
+		if (*context)
+			peer_free(http, *context);
+		*context = NULL;
+		return;
+	}
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+	struct peer *peer = xcalloc(1, sizeof(*peer));
+	*peer = (struct peer){.fd = info ? info->connect_fd : -1,
+		.since_ns = clock_monotonic_ns(),
+		.next = http->peers};
+	if (http->peers)
+		http->peers->previous = peer;
+	http->peers = peer;
+	*context = peer;
+}
+
+/* Cuts those that take too long to say what they want; returns the time until the next one may be due, -1: none. */
+static int64_t
+cut_slow_peers(struct sup_http *http)
+{
+	int64_t now_ns = clock_monotonic_ns(), due_ns = -1;
+
+	for (struct peer *peer = http->peers; peer; peer = peer->next) {
+		int64_t left_ns = peer->since_ns + REQUEST_LIMIT_NS - now_ns;
+		if (peer->since_ns == 0 || peer->fd < 0)
+			continue;
+		if (left_ns <= 0) {
+			shutdown(peer->fd, SHUT_RDWR);
+			peer->since_ns = 0;
+		} else if (due_ns < 0 || left_ns < due_ns) {
+			due_ns = left_ns;
+		}
+	}
+	return due_ns;
+}
+
+/* --- requests --- */
+
+static enum MHD_Result
+answer(struct MHD_Connection *connection, unsigned status, const char *type, struct buf *body)
+{
+	size_t length = 0;
+	char *bytes = buf_detach(body, &length);
+
+	if (!bytes)
+		return MHD_NO;
+	struct MHD_Response *response =
+		MHD_create_response_from_buffer(length, bytes, MHD_RESPMEM_MUST_FREE);
+	if (!response) {
+		free(bytes);
+		return MHD_NO;
+	}
+	MHD_add_response_header(response, "Content-Type", type);
+	MHD_add_response_header(response, "Cache-Control", "no-store");
+	if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
+		MHD_add_response_header(response, "Allow", "GET, HEAD");
+	enum MHD_Result result = MHD_queue_response(connection, status, response);
+	MHD_destroy_response(response);
+	return result;
+}
+
+static bool
+asks_json(struct MHD_Connection *connection)
+{
+	const char *format =
+		MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "format");
+
+	return format && strcmp(format, "json") == 0;
+}
+
+static enum MHD_Result
+answer_health(struct sup_http *http, struct MHD_Connection *connection, enum health_page page,
+	const char *name)
+{
+	struct buf body = BUF_INIT;
+	bool json = asks_json(connection);
+	/* "?verbose" has no value: its presence is what counts. */
+	bool verbose = MHD_lookup_connection_value_n(connection, MHD_GET_ARGUMENT_KIND, "verbose",
+			       7, NULL, NULL) == MHD_YES;
+	unsigned status = health_page(http->sup, page, name, verbose, json, &body);
+
+	return answer(
+		connection, status, json ? "application/json" : "text/plain; charset=utf-8", &body);
+}
+
+static enum MHD_Result
+route(struct sup_http *http, struct MHD_Connection *connection, const char *url)
+{
+	struct buf body = BUF_INIT;
+
+	if (strcmp(url, "/livez") == 0)
+		return answer_health(http, connection, HEALTH_LIVE, NULL);
+	if (strcmp(url, "/readyz") == 0)
+		return answer_health(http, connection, HEALTH_READY, NULL);
+	if (strcmp(url, "/healthz") == 0)
+		return answer_health(http, connection, HEALTH_HEALTHY, NULL);
+	if (strncmp(url, "/healthz/", 9) == 0)
+		return answer_health(http, connection, HEALTH_HEALTHY, url + 9);
+	if (strcmp(url, "/metrics") == 0) {
+		metrics_page(http->sup, &body);
+		return answer(
+			connection, MHD_HTTP_OK, "text/plain; version=0.0.4; charset=utf-8", &body);
+	}
+	buf_adds(&body,
+		"not found; there are /livez, /healthz, /healthz/NAME, /readyz and /metrics\n");
+	return answer(connection, MHD_HTTP_NOT_FOUND, "text/plain; charset=utf-8", &body);
+}
+
+static enum MHD_Result
+on_request(void *data, struct MHD_Connection *connection, const char *url, const char *method,
+	const char *version, const char *upload, size_t *upload_size, void **context)
+{
+	static char seen;
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+	struct buf body = BUF_INIT;
+
+	(void)version;
+	(void)upload;
+	if (!*context) { /* the headers are in: the connection is not one of the slow */
+		*context = &seen;
+		if (info && info->socket_context)
+			((struct peer *)info->socket_context)->since_ns = 0;
+		return MHD_YES;
+	}
+	if (*upload_size) { /* a body that nobody wants */
+		*upload_size = 0;
+		return MHD_YES;
+	}
+	if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0) {
+		buf_adds(&body, "only GET and HEAD\n");
+		return answer(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "text/plain; charset=utf-8",
+			&body);
+	}
+	return route(data, connection, url);
+}
+
+/* --- the loop --- */
+
+static unsigned
+connections(const struct sup_http *http)
+{
+	const union MHD_DaemonInfo *info =
+		MHD_get_daemon_info(http->daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS);
+
+	return info ? info->num_connections : 0;
+}
+
+static void
+run(struct sup_http *http)
+{
+	MHD_UNSIGNED_LONG_LONG ms;
+	unsigned before;
+
+	int64_t due_ns = cut_slow_peers(http);
+	do {
+		before = connections(http);
+		MHD_run(http->daemon);
+	} while (connections(http) < before);
+	if (MHD_get_timeout(http->daemon, &ms) == MHD_YES) {
+		int64_t wait_ns = ms ? (int64_t)ms * NSEC_PER_MSEC : SPIN_NS;
+		if (due_ns < 0 || wait_ns < due_ns)
+			due_ns = wait_ns;
+	}
+	if (due_ns < 0 && http->peers)
+		due_ns = REQUEST_LIMIT_NS;
+	if (due_ns >= 0)
+		loop_timer_set(http->timer, due_ns);
+	else
+		loop_timer_clear(http->timer);
+}
+
+static void
+on_ready(void *data, int events)
+{
+	(void)events;
+	run(data);
+}
+
+static void
+on_timer(void *data)
+{
+	run(data);
+}
+
+static void on_log(void *data, const char *format, va_list args)
+	__attribute__((format(printf, 2, 0)));
+
+static void
+on_log(void *data, const char *format, va_list args)
+{
+	char text[256];
+
+	(void)data;
+	vsnprintf(text, sizeof(text), format, args);
+	text[strcspn(text, "\n")] = '\0';
+	log_debug("http: %s", text);
+}
+
+/* --- listening --- */
+
+static int
+listen_unix(struct sup_http *http, const char *path, struct error *err)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	struct stat st;
+
+	if (strlen(path) >= sizeof(address.sun_path))
+		return error_set(
+			err, -ENAMETOOLONG, "http.listen: unix:%s: the path is too long", path);
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+	/* What a killed predecessor left; never anything but a socket. */
+	if (lstat(path, &st) == 0 && S_ISSOCK(st.st_mode))
+		unlink(path);
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0 || bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 ||
+		listen(fd, 64) < 0) {
+		int code = -errno;
+		if (fd >= 0)
+			close(fd);
+		return error_set(err, code, "http.listen: unix:%s: %s", path, strerror(-code));
+	}
+	http->socket_path = xstrdup(path);
+	return fd;
+}
+
+static int
+listen_address(const struct addrinfo *info)
+{
+	int on = 1, fd = socket(info->ai_family, info->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK,
+			    info->ai_protocol);
+
+	if (fd < 0)
+		return -errno;
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	if (bind(fd, info->ai_addr, info->ai_addrlen) < 0 || listen(fd, 64) < 0) {
+		int code = -errno;
+		close(fd);
+		return code;
+	}
+	return fd;
+}
+
+/* "HOST:PORT", ":PORT" (every address), "[::1]:PORT". */
+static int
+listen_tcp(const char *listen_, struct error *err)
+{
+	struct addrinfo hints = {.ai_flags = AI_PASSIVE | AI_NUMERICSERV,
+				.ai_socktype = SOCK_STREAM},
+			*found;
+	char host[256];
+	const char *colon = strrchr(listen_, ':');
+
+	if (!colon || (size_t)(colon - listen_) >= sizeof(host))
+		return error_set(err, -EINVAL,
+			"http.listen: %s: HOST:PORT, :PORT, unix:PATH, auto or off is needed",
+			listen_);
+	snprintf(host, sizeof(host), "%.*s", (int)(colon - listen_), listen_);
+	char *name = host;
+	size_t n = strlen(host);
+	if (n > 1 && host[0] == '[' && host[n - 1] == ']') {
+		host[n - 1] = '\0';
+		name = host + 1;
+	}
+	int code = getaddrinfo(*name ? name : NULL, colon + 1, &hints, &found);
+	if (code != 0)
+		return error_set(err, -EINVAL, "http.listen: %s: %s", listen_, gai_strerror(code));
+	int fd = -EADDRNOTAVAIL;
+	for (const struct addrinfo *info = found; info && fd < 0; info = info->ai_next)
+		fd = listen_address(info);
+	freeaddrinfo(found);
+	if (fd < 0)
+		error_set(err, fd, "http.listen: %s: %s", listen_, strerror(-fd));
+	return fd;
+}
+
+static const char *
+resolve_auto(const char *listen_)
+{
+	if (strcmp(listen_, "auto") != 0)
+		return listen_;
+	return getenv("KUBERNETES_SERVICE_HOST") ? ":8080" : "127.0.0.1:8080";
+}
+
+struct sup_http *
+sup_http_start(struct supervisor *sup, const char *listen_, struct error *err)
+{
+	struct sup_http *http = xcalloc(1, sizeof(*http));
+
+	listen_ = resolve_auto(listen_);
+	http->sup = sup;
+	if (strcmp(listen_, "off") == 0) {
+		free(http);
+		error_set(err, 0, "off");
+		return NULL;
+	}
+	int fd = strncmp(listen_, "unix:", 5) == 0 ? listen_unix(http, listen_ + 5, err)
+						   : listen_tcp(listen_, err);
+	if (fd < 0) {
+		free(http);
+		return NULL;
+	}
+	http->daemon = MHD_start_daemon(MHD_USE_EPOLL, 0, NULL, NULL, on_request, http,
+		MHD_OPTION_EXTERNAL_LOGGER, on_log, NULL, MHD_OPTION_LISTEN_SOCKET, fd,
+		MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX,
+		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
+		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)CONNECTION_IDLE_S,
+		MHD_OPTION_NOTIFY_CONNECTION, on_connection, http, MHD_OPTION_END);
+	if (!http->daemon) {
+		error_set(err, -EIO, "http.listen: %s: libmicrohttpd does not start", listen_);
+		close(fd);
+		free(http->socket_path);
+		free(http);
+		return NULL;
+	}
+	http->io = loop_io_new(sup->loop, on_ready, http);
+	http->timer = loop_timer_new(sup->loop, on_timer, http);
+	loop_io_set(http->io, MHD_get_daemon_info(http->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd,
+		LOOP_READ);
+	log_info("health and metrics at %s%s", strncmp(listen_, "unix:", 5) == 0 ? "" : "http://",
+		listen_);
+	return http;
+}
+
+void
+sup_http_stop(struct sup_http *http)
+{
+	if (!http)
+		return;
+	loop_io_free(http->io);
+	loop_timer_free(http->timer);
+	MHD_socket fd = MHD_quiesce_daemon(http->daemon);
+	if (fd >= 0)
+		close(fd);
+	MHD_stop_daemon(http->daemon);
+	if (http->socket_path)
+		unlink(http->socket_path);
+	free(http->socket_path);
+	free(http);
+}

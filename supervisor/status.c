@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The status document: what runs, in which state, since when, why, and what it died of. */
+#include "config.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "common/json.h"
+#include "supervisor/core.h"
+#include "supervisor/pages.h"
+
+static void
+put_text(struct buf *out, const char *key, const char *text)
+{
+	buf_addf(out, ",\"%s\":", key);
+	json_put_string(out, text, strlen(text));
+}
+
+/* A negative number is not known: null. */
+static void
+put_number(struct buf *out, const char *key, double number)
+{
+	buf_addf(out, ",\"%s\":", key);
+	if (number < 0)
+		buf_adds(out, "null");
+	else
+		json_put_number(out, number);
+}
+
+static void
+put_deaths(struct buf *out, const struct restart *restart)
+{
+	uint64_t n = restart->total < DEATHS_KEPT ? restart->total : DEATHS_KEPT;
+	char when[32];
+
+	buf_adds(out, ",\"deaths\":[");
+	for (uint64_t i = restart->total - n; i < restart->total; i++) {
+		const struct death *death = &restart->deaths[i % DEATHS_KEPT];
+		clock_format_rfc3339(when, death->wall_ns, 3);
+		buf_addf(out, "%s{\"when\":\"%s\",\"text\":", i > restart->total - n ? "," : "",
+			when);
+		json_put_string(out, death->text, strlen(death->text));
+		buf_addc(out, '}');
+	}
+	buf_addc(out, ']');
+}
+
+/* Objects in the worker's store: the sum over their statuses; negative without a process. */
+static double
+objects(const struct sup_worker *worker)
+{
+	double sum = 0;
+
+	if (!worker->pid)
+		return -1;
+	for (unsigned i = 0; i < metric_slots(&metrics[M_OBJECTS]); i++)
+		sum += (double)worker->copy.slots[metric_offset(M_OBJECTS) + i];
+	return sum;
+}
+
+static void
+put_worker(struct buf *out, struct sup_worker *worker, int64_t now_ns)
+{
+	sup_worker_look(worker);
+	buf_adds(out, "{\"name\":");
+	json_put_string(out, worker->name, strlen(worker->name));
+	buf_addf(out, ",\"pid\":%d,\"generation\":%u,\"required\":%s", (int)worker->pid,
+		worker->generation, worker->required ? "true" : "false");
+	put_text(out, "state", worker_state_name(worker->state));
+	put_text(out, "life", life_name(worker->life));
+	put_text(out, "cause", worker->cause);
+	put_text(out, "busy", worker->copy.busy_since_ns ? worker->copy.busy_key : "");
+	put_text(out, "file", worker->file ? worker->file : "");
+	buf_addf(out, ",\"fileValid\":%s",
+		worker->file_invalid || !worker->config ? "false" : "true");
+	put_number(out, "sinceSeconds", (double)(now_ns - worker->state_since_ns) / 1e9);
+	put_number(out, "restarts", (double)worker->restarts);
+	put_number(out, "heartbeatAgeSeconds", sup_worker_heartbeat_age(worker, now_ns));
+	put_number(out, "watchAgeSeconds", sup_worker_watch_age(worker, now_ns));
+	put_number(out, "objects", objects(worker));
+	put_number(
+		out, "residentMemoryBytes", worker->pid ? (double)sup_worker_memory(worker) : -1);
+	put_deaths(out, &worker->restart);
+	buf_addc(out, '}');
+}
+
+void
+status_document(struct supervisor *sup, struct buf *out)
+{
+	int64_t now_ns = clock_monotonic_ns();
+
+	buf_addf(out, "{\"pid\":%d,\"version\":\"" PACKAGE_VERSION "\"", (int)getpid());
+	put_text(out, "config", sup->options->config_path);
+	buf_addf(out, ",\"lastReloadSuccessful\":%s,\"stopping\":%s",
+		sup->last_reload_good ? "true" : "false", sup->stopping ? "true" : "false");
+	put_number(out, "uptimeSeconds", (double)(now_ns - sup->started_ns) / 1e9);
+	buf_adds(out, ",\"workers\":[");
+	for (struct sup_worker *worker = sup->workers; worker; worker = worker->next) {
+		put_worker(out, worker, now_ns);
+		if (worker->next)
+			buf_addc(out, ',');
+	}
+	buf_adds(out, "]}");
+}
