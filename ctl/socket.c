@@ -115,7 +115,7 @@ ctl_ask(const struct ctl *ctl, enum record_type type, struct buf *out)
 {
 	char path[CONTROL_PATH_MAX];
 	struct record record;
-	int fd, code;
+	int fd = -1, code;
 
 	if (control_path(path, ctl->control) < 0) {
 		ctl_complain("where is the control socket? Give --control PATH");
