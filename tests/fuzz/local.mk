@@ -4,7 +4,7 @@
 # Otherwise a driver runs each over its seeds, as a part of `make check`.
 data_fuzzers = tests/fuzz/fuzz_json tests/fuzz/fuzz_jsonscan_object tests/fuzz/fuzz_jsonscan_event \
 	tests/fuzz/fuzz_jsonscan_list tests/fuzz/fuzz_yaml
-fuzzers = $(data_fuzzers)
+fuzzers = $(data_fuzzers) tests/fuzz/fuzz_config
 EXTRA_DIST += tests/fuzz/seeds
 
 if ENABLE_FUZZERS
@@ -43,3 +43,8 @@ tests_fuzz_fuzz_yaml_SOURCES = tests/fuzz/fuzz_yaml.c tests/fuzz/fuzz.h $(fuzz_d
 tests_fuzz_fuzz_yaml_CPPFLAGS = $(fuzz_cppflags)
 tests_fuzz_fuzz_yaml_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
 tests_fuzz_fuzz_yaml_LDADD = libcommon.a $(COMMON_LIBS)
+
+tests_fuzz_fuzz_config_SOURCES = tests/fuzz/fuzz_config.c tests/fuzz/fuzz.h $(fuzz_driver)
+tests_fuzz_fuzz_config_CPPFLAGS = $(fuzz_cppflags)
+tests_fuzz_fuzz_config_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
+tests_fuzz_fuzz_config_LDADD = libconfig.a libtemplate.a libkube.a libcommon.a libloop.a $(JQ_LIBS) $(LOOP_LIBS) $(COMMON_LIBS)
