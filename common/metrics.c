@@ -27,7 +27,7 @@ static const double queue_buckets[] = {1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1, 10, 100,
 /* The last value of each stands for anything else. */
 static const char *const results[] = {"success", "requeue", "requeue_after", "error"};
 static const char *const reasons[] = {"list", "added", "modified", "deleted", "child-drift",
-	"related", "resync", "retry", "timer", "trigger", "reload", "other"};
+	"child", "related", "resync", "retry", "timer", "trigger", "reload", "other"};
 static const char *const codes[] = {"200", "201", "400", "401", "403", "404", "409", "410", "422",
 	"429", "500", "502", "503", "504", "<error>", "other"};
 static const char *const methods[] = {"GET", "POST", "PUT", "PATCH", "DELETE", "other"};
