@@ -17,6 +17,7 @@
 #include "common/memory.h"
 #include "common/scoreboard.h"
 #include "workers/children.h"
+#include "workers/member.h"
 #include "workers/mirror.h"
 
 enum { NOTE_FIELDS, NOTE_HASH, NOTE_REPAIRS };
@@ -44,31 +45,6 @@ struct children {
 
 /* --- what the server says --- */
 
-static bool
-label_is(const char *bytes, const struct json_object_info *info, const char *key, const char *value)
-{
-	struct json_range range;
-	const char *labels = bytes + info->labels.start;
-
-	return jsonscan_member(labels, info->labels.length, key, &range) &&
-	       range.length == strlen(value) &&
-	       memcmp(labels + range.start, value, range.length) == 0;
-}
-
-static void
-label_copy(const char *bytes, const struct json_object_info *info, const char *key, char out[256])
-{
-	struct json_range range;
-	const char *labels = bytes + info->labels.start;
-
-	out[0] = '\0';
-	if (info->labels.length > 0 && jsonscan_member(labels, info->labels.length, key, &range) &&
-		range.length < 256) {
-		memcpy(out, labels + range.start, range.length);
-		out[range.length] = '\0';
-	}
-}
-
 static uint64_t
 fields_hash(const struct children *children, const char *bytes, const struct json_object_info *info)
 {
@@ -89,17 +65,19 @@ on_entry(void *data, struct store_entry *entry)
 	const struct children *children = kind->children;
 	const struct json_object_info *info = entry->info;
 
-	label_copy(entry->bytes, info, LABEL_OWNER_UID, kind->owner);
-	label_copy(entry->bytes, info, LABEL_CHILD, kind->id);
+	member_copy(entry->bytes, &info->labels, LABEL_OWNER_UID, kind->owner);
+	member_copy(entry->bytes, &info->labels, LABEL_CHILD, kind->id);
 	entry->owner = kind->owner;
 	entry->child = kind->id;
 	entry->fingerprint = fields_hash(children, entry->bytes, info);
 	if (info->deletion_timestamp.length > 0)
 		entry->flags |= FLAG_LEAVING;
-	if (info->labels.length > 0 && *kind->owner != '\0' && *kind->id != '\0' &&
-		label_is(entry->bytes, info, LABEL_MANAGED_BY, LABEL_MANAGED_BY_VALUE) &&
-		label_is(entry->bytes, info, LABEL_INSTANCE, children->options.config->instance) &&
-		label_is(entry->bytes, info, LABEL_CONTROLLER, children->options.config->name))
+	if (*kind->owner != '\0' && *kind->id != '\0' &&
+		member_is(entry->bytes, &info->labels, LABEL_MANAGED_BY, LABEL_MANAGED_BY_VALUE) &&
+		member_is(entry->bytes, &info->labels, LABEL_INSTANCE,
+			children->options.config->instance) &&
+		member_is(entry->bytes, &info->labels, LABEL_CONTROLLER,
+			children->options.config->name))
 		entry->flags |= FLAG_OURS;
 	return true;
 }

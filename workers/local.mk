@@ -5,6 +5,7 @@ libworkers_a_SOURCES = workers/worker.c workers/worker.h \
 	workers/conditions.c workers/conditions.h \
 	workers/controller.c workers/controller.h workers/engine.h \
 	workers/events.c workers/events.h \
+	workers/member.c workers/member.h \
 	workers/mirror.c workers/mirror.h \
 	workers/objects.c workers/objects.h \
 	workers/plan.c workers/plan_status.c workers/plan.h \

@@ -8,6 +8,7 @@
 #include "common/jsonscan.h"
 #include "common/kube/names.h"
 #include "common/scoreboard.h"
+#include "workers/member.h"
 #include "workers/objects.h"
 
 #define COUNT_SHIFT 24
@@ -43,20 +44,12 @@ version_of(const char *bytes, size_t length, const struct json_object_info *info
 }
 
 static bool
-is_text(const char *bytes, size_t length, const char *key, const char *value)
-{
-	struct json_range range;
-
-	return jsonscan_member(bytes, length, key, &range) && range.length == strlen(value) &&
-	       memcmp(bytes + range.start, value, range.length) == 0;
-}
-
-static bool
 entry_has_status(const char *entry, size_t length, const char *manager)
 {
+	const struct json_range whole = {.length = (uint32_t)length};
 	struct json_range fields, status;
 
-	return is_text(entry, length, "manager", manager) &&
+	return member_is(entry, &whole, "manager", manager) &&
 	       jsonscan_member(entry, length, "fieldsV1", &fields) &&
 	       jsonscan_member(entry + fields.start, fields.length, "f:status", &status);
 }
@@ -91,9 +84,7 @@ object_entry(struct store_entry *entry, const char *field_manager)
 	entry->fingerprint = version_of(entry->bytes, entry->length, info);
 	if (info->deletion_timestamp.length > 0)
 		entry->flags |= OBJECT_DELETING;
-	if (info->annotations.length > 0 &&
-		is_text(entry->bytes + info->annotations.start, info->annotations.length,
-			ANNOTATION_PAUSED, "true"))
+	if (member_is(entry->bytes, &info->annotations, ANNOTATION_PAUSED, "true"))
 		entry->flags |= OBJECT_PAUSED;
 	if (info->managed_fields.length > 0 &&
 		wrote_status(entry->bytes + info->managed_fields.start, info->managed_fields.length,
