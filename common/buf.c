@@ -98,6 +98,8 @@ buf_vaddf(struct buf *b, const char *format, va_list args)
 	if (b->failed)
 		return;
 	room = b->capacity - b->length;
+	if (b->limit && room > b->limit - b->length + 1)
+		room = b->limit - b->length + 1;
 	va_copy(again, args);
 	n = vsnprintf(room ? b->data + b->length : NULL, room, format, args);
 	if (n >= 0 && (size_t)n >= room) {

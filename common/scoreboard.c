@@ -239,9 +239,10 @@ find_slot(enum metric_id id, unsigned series)
 {
 	const struct metric *metric = &metrics[id];
 	unsigned step = metric->type == METRIC_HISTOGRAM ? metric->n_buckets + 2 : 1;
-	unsigned first = metric_offset(id) + series * step;
 
-	return first < metric_offset((enum metric_id)(id + 1)) ? &mine->slots[first] : NULL;
+	if (series >= metric_slots(metric) / step)
+		return NULL;
+	return &mine->slots[metric_offset(id) + series * step];
 }
 
 void
@@ -274,7 +275,8 @@ metric_observe(enum metric_id id, unsigned series, int64_t duration_ns)
 		return;
 	if (duration_ns < 0)
 		duration_ns = 0;
-	seconds = (double)duration_ns * 1e-9;
+	/* Divided, not multiplied: 5 ms gives the very double of the bound 0.005. */
+	seconds = (double)duration_ns / 1e9;
 	while (i < metric->n_buckets && seconds > metric->buckets[i])
 		i++;
 	store(&slot[i], slot[i] + 1);

@@ -1,1 +1,26 @@
-unit_common =
+unit_common = tests/unit/check_backoff tests/unit/check_buf tests/unit/check_clock tests/unit/check_error tests/unit/check_log \
+	tests/unit/check_loop tests/unit/check_metrics tests/unit/check_proc tests/unit/check_records tests/unit/check_scoreboard
+# libloop stands twice: the log in libcommon needs the clock, the loop needs the log.
+common_test_libs = libproc.a libloop.a libcommon.a libloop.a $(COMMON_LIBS) $(LOOP_LIBS) $(CHECK_LIBS)
+common_test_cppflags = $(AM_CPPFLAGS) $(CJSON_CFLAGS) $(CHECK_CFLAGS)
+
+tests_unit_check_backoff_CPPFLAGS = $(common_test_cppflags)
+tests_unit_check_backoff_LDADD = $(common_test_libs)
+tests_unit_check_buf_CPPFLAGS = $(common_test_cppflags)
+tests_unit_check_buf_LDADD = $(common_test_libs)
+tests_unit_check_clock_CPPFLAGS = $(common_test_cppflags)
+tests_unit_check_clock_LDADD = $(common_test_libs)
+tests_unit_check_error_CPPFLAGS = $(common_test_cppflags)
+tests_unit_check_error_LDADD = $(common_test_libs)
+tests_unit_check_log_CPPFLAGS = $(common_test_cppflags)
+tests_unit_check_log_LDADD = $(common_test_libs)
+tests_unit_check_loop_CPPFLAGS = $(common_test_cppflags)
+tests_unit_check_loop_LDADD = $(common_test_libs)
+tests_unit_check_metrics_CPPFLAGS = $(common_test_cppflags)
+tests_unit_check_metrics_LDADD = $(common_test_libs)
+tests_unit_check_proc_CPPFLAGS = $(common_test_cppflags)
+tests_unit_check_proc_LDADD = $(common_test_libs)
+tests_unit_check_records_CPPFLAGS = $(common_test_cppflags)
+tests_unit_check_records_LDADD = $(common_test_libs)
+tests_unit_check_scoreboard_CPPFLAGS = $(common_test_cppflags)
+tests_unit_check_scoreboard_LDADD = $(common_test_libs)
