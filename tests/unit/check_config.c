@@ -3,6 +3,8 @@
  * Configuration. tests/unit/config/NAME.yaml is checked against NAME.ok, the canonical print, which must parse back to itself, or
  * against NAME.err, the problems. CHECK_CONFIG_UPDATE=1 in the environment writes those files anew: look at the difference.
  * What takes several files, or rights, is made in a directory of the test's own.
+ * Rows: E107, E111 (child-namespace), E121 (everything, expression-syntax), E153 (aliases), E155 and E157 (merge-key, duplicate-key), E159
+ * (text-kept, context-*, booleans), E161 and E165 (bom*, utf16), E163 (tab).
  */
 #include "config.h"
 
@@ -10,9 +12,11 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -540,6 +544,23 @@ START_TEST(files_of_others)
 	ck_assert_int_eq(chown("conf.d", 0, 0), 0);
 	ck_assert_int_eq(chown("main.yaml", 12345, 0), 0);
 	cJSON_Delete(check("main.yaml", false, false));
+}
+END_TEST
+
+/* A ConfigMap's volume: 0777 and of anybody, but nobody can write to it. */
+START_TEST(read_only_mounts)
+{
+	if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+		return; /* only root can mount */
+	ck_assert_int_eq(mkdir("volume", 0755), 0);
+	ck_assert_int_eq(mount("none", "volume", "tmpfs", 0, "mode=0777"), 0);
+	put_file("volume/main.yaml", "version: 1\n", 11, 0666);
+	ck_assert_int_eq(chown("volume/main.yaml", 12345, 12345), 0);
+	cJSON_Delete(check("volume/main.yaml", true, false));
+	ck_assert_int_eq(mount("none", "volume", "tmpfs", MS_REMOUNT | MS_RDONLY, NULL), 0);
+	cJSON_Delete(check("volume/main.yaml", true, true));
+	ck_assert_int_eq(umount("volume"), 0);
+	ck_assert_int_eq(rmdir("volume"), 0);
 }
 END_TEST
 
@@ -1091,6 +1112,7 @@ config_suite(void)
 	tcase_add_test(tc, links_are_followed);
 	tcase_add_test(tc, files_that_others_can_write);
 	tcase_add_test(tc, files_of_others);
+	tcase_add_test(tc, read_only_mounts);
 	tcase_add_test(tc, files_that_are_none);
 	tcase_add_test(tc, large_files);
 	tcase_add_test(tc, many_problems);
