@@ -41,6 +41,15 @@ run(const struct proc_spawn *spawn)
 	return pid > 1 && waitpid(pid, &status, 0) == pid ? status : -1;
 }
 
+/* valgrind keeps descriptors of its own, so that it does not let the hard limit fall, and shows a command line of its own. */
+static bool
+under_valgrind(void)
+{
+	const char *preload = getenv("LD_PRELOAD");
+
+	return preload && strstr(preload, "vgpreload");
+}
+
 static void
 assert_child(int (*child_main)(void *data))
 {
@@ -267,7 +276,8 @@ look_at_limits(void *data)
 
 	(void)data;
 	NEED(getrlimit(RLIMIT_CORE, &limit) == 0 && limit.rlim_cur == 0 && limit.rlim_max == 0);
-	NEED(getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur == 50 && limit.rlim_max == 50);
+	NEED(getrlimit(RLIMIT_NOFILE, &limit) == 0);
+	NEED(under_valgrind() || (limit.rlim_cur == 50 && limit.rlim_max == 50));
 	NEED(getrlimit(RLIMIT_CPU, &limit) == 0 && limit.rlim_cur == 30 && limit.rlim_max == 35);
 #ifndef WITH_SANITIZERS
 	NEED(getrlimit(RLIMIT_DATA, &limit) == 0 && limit.rlim_cur == 512 << 20 &&
@@ -281,7 +291,7 @@ look_at_limits(void *data)
 START_TEST(has_its_limits)
 {
 	const struct proc_spawn spawn = {.memory_limit = 512 << 20,
-		.file_limit = 50,
+		.file_limit = under_valgrind() ? 0 : 50,
 		.cpu_limit_seconds = 30,
 		.child_main = look_at_limits};
 
@@ -389,8 +399,8 @@ look_at_title(void *data)
 	NEED(strncmp(comm, c->comm, 15) == 0 &&
 		strlen(comm) == (strlen(c->comm) < 15 ? strlen(c->comm) : 15));
 	NEED(buf_read_file(&text, "/proc/self/cmdline", 1 << 16) == 0);
-	NEED(strcmp(text.data, c->title) == 0);
-	for (n = strlen(text.data); n < text.length; n++)
+	NEED(under_valgrind() || strcmp(text.data, c->title) == 0);
+	for (n = strlen(text.data); !under_valgrind() && n < text.length; n++)
 		NEED(text.data[n] == '\0');
 	/* What was in argv's memory is elsewhere, and whole. */
 	NEED(strstr(program_invocation_name, "check_proc") != NULL);
@@ -414,7 +424,7 @@ look_at_long_title(void *data)
 	struct buf text = BUF_INIT;
 
 	NEED(buf_read_file(&text, "/proc/self/cmdline", 1 << 20) == 0);
-	NEED(strncmp(text.data, data, 20) == 0);
+	NEED(under_valgrind() || strncmp(text.data, data, 20) == 0);
 	NEED(strlen(text.data) <= strlen(data));
 	buf_free(&text);
 	return 0;
