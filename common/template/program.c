@@ -56,6 +56,7 @@ vars_value(const cJSON *vars)
 		json_print(&bytes, vars);
 		const struct buf *text =
 			json_wrap(&wrapped, bytes.data, bytes.length) ? &wrapped : &bytes;
+		jv_free(value);
 		value = jv_parse_sized(text->data, (int)text->length);
 		if (!jv_is_valid(value)) {
 			jv_free(value);
