@@ -13,6 +13,7 @@
 #include "ctl/ctl.h"
 
 #define PAGE_SIZE    "500"
+#define OBJECT_MAX   (16u << 20) /* bytes of one object */
 #define ACCEPT_TABLE "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
 
 struct listing {
@@ -99,7 +100,7 @@ static bool
 read_page(struct listing *listing, const struct buf *body, struct buf *token)
 {
 	struct jsonscan_list_callbacks callbacks = {.item = on_item, .data = listing};
-	struct jsonscan_list *list = jsonscan_list_new(&callbacks, 0);
+	struct jsonscan_list *list = jsonscan_list_new(&callbacks, OBJECT_MAX);
 	bool good =
 		jsonscan_list_feed(list, body->data, body->length) == 0 && jsonscan_list_done(list);
 
