@@ -42,7 +42,7 @@ struct kube {
 	struct kube_target *target;
 	struct credentials credentials;
 	struct identity *identity;
-	LIST_HEAD(, kube_request) requests;
+	LIST_HEAD(kube_requests, kube_request) requests;
 	char host[272];
 };
 

@@ -49,8 +49,8 @@ struct http_client {
 	struct loop *loop;
 	struct http_server server;
 	struct http_pool *pool; /* for new requests */
-	LIST_HEAD(, http_pool) pools;
-	TAILQ_HEAD(, http_request) requests;
+	LIST_HEAD(http_pools, http_pool) pools;
+	TAILQ_HEAD(http_requests, http_request) requests;
 	struct loop_timer *kick;
 	unsigned depth; /* callbacks of the loop that are under way */
 	bool freed;     /* by its owner, while depth was not 0 */

@@ -108,7 +108,7 @@ put(struct connection *c, const char *bytes, size_t n)
 static bool
 read_request(struct connection *c, struct https_request *r)
 {
-	char head[sizeof(r->line) + sizeof(r->headers)];
+	char head[sizeof(r->line) + sizeof(r->headers)] = "";
 	size_t n = 0, length;
 	char *space, *found;
 
