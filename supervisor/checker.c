@@ -121,6 +121,14 @@ on_exit_(void *data, pid_t pid, int status)
 	judge_when_over(checker);
 }
 
+/* It may not have come to have a group of its own yet. Reaped by the loop, watched or not. */
+static void
+end(const struct checker *checker)
+{
+	proc_kill_group(checker->pid, SIGKILL);
+	proc_kill(checker->pid, SIGKILL);
+}
+
 static void
 on_deadline(void *data)
 {
@@ -128,7 +136,7 @@ on_deadline(void *data)
 
 	checker->too_late = true;
 	if (!checker->reaped)
-		proc_kill_group(checker->pid, SIGKILL);
+		end(checker);
 }
 
 struct checker *
@@ -179,7 +187,7 @@ checker_free(struct checker *checker)
 	if (!checker)
 		return;
 	if (!checker->reaped)
-		proc_kill_group(checker->pid, SIGKILL);
+		end(checker);
 	loop_io_free(checker->io);
 	loop_child_free(checker->child);
 	loop_timer_free(checker->deadline);

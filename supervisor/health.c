@@ -34,7 +34,7 @@ trouble_of(const struct supervisor *sup, enum health_page page, const struct sup
 	if (page == HEALTH_READY) {
 		if (sup_worker_ready(worker) || !worker->required)
 			return NULL;
-		return worker->file_invalid ? "config-invalid" : worker_state_name(worker->state);
+		return worker_state_name(worker->state);
 	}
 	if (page == HEALTH_LIVE || worker->pid == 0)
 		return NULL;

@@ -158,7 +158,7 @@ constant_labels(struct buf *out, const struct sup_worker *worker, enum metric_id
 		metrics_put_label(out, "name", worker->name);
 	} else if (id == M_REQUESTS_TOTAL) {
 		buf_addc(out, ',');
-		metrics_put_label(out, "host", worker->copy.server_host);
+		metrics_put_label(out, "host", worker->server_host);
 	}
 }
 
@@ -176,10 +176,9 @@ metrics_page(struct supervisor *sup, struct buf *out)
 		metrics_put_header(out, &metrics[id]);
 		for (const struct sup_worker *worker = sup->workers; worker;
 			worker = worker->next) {
-			sup_worker_slots(worker, slots);
+			sup_worker_slots(worker, (enum metric_id)id, slots);
 			constant_labels(&labels, worker, (enum metric_id)id);
-			metrics_put_samples(out, &metrics[id], labels.data,
-				slots + metric_offset((enum metric_id)id));
+			metrics_put_samples(out, &metrics[id], labels.data, slots);
 		}
 	}
 	put_config_metrics(sup, out);

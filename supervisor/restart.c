@@ -129,6 +129,14 @@ restart_delay(const struct restart *r, enum restart_class class_, uint64_t rando
 	return backoff_next(&backoff, &policy, 0, random);
 }
 
+const char *
+restart_reason(enum restart_class class_, bool crashloop)
+{
+	if (class_ == RESTART_CONFIG)
+		return " or at the next reload (its configuration can't be used)";
+	return crashloop ? " (crashloop: five deaths within 300 s)" : "";
+}
+
 bool
 restart_crashloop(const struct restart *r, int64_t now_ns)
 {

@@ -54,11 +54,13 @@ struct restart {
 
 enum restart_class { RESTART_DEATH, RESTART_CONFIG, RESTART_NOT_FORKED };
 
-/* Notes a death. live_ns: how long it had been live, 0: never. */
+/* Notes a death. live_ns: the longest that it had been live without a break, 0: never; from 120 s on earlier deaths do not count. */
 void restart_note(
 	struct restart *r, int64_t now_ns, int64_t wall_ns, int64_t live_ns, const char *text);
 /* The delay until the next start, after restart_note(). */
 int64_t restart_delay(const struct restart *r, enum restart_class class_, uint64_t random);
+/* The delay in words, for the log: why it is that long. */
+const char *restart_reason(enum restart_class class_, bool crashloop);
 /* Five deaths within 300 s. */
 bool restart_crashloop(const struct restart *r, int64_t now_ns);
 

@@ -19,14 +19,16 @@
 #include "common/log.h"
 #include "common/memory.h"
 #include "common/proc/proc.h"
+#include "common/utf8.h"
 #include "supervisor/worker.h"
 #include "workers/worker.h"
 
 #define START_LIMIT_NS (30 * NSEC_PER_SEC) /* from the fork to the first heartbeat */
 #define ABORT_LIMIT_NS (5 * NSEC_PER_SEC)  /* from SIGABRT to SIGKILL */
 #define STALE_PERIODS  3
-#define RECORDS_A_WAKE 64 /* a flood of records must not keep the loop from others */
-#define OOM_SCORE_ADD  300
+#define RECORDS_A_WAKE \
+	64 /* more at once is a flood: the rest waits for the next look at the heartbeat */
+#define OOM_SCORE_ADD 300
 
 static void
 set_state(struct sup_worker *worker, enum worker_state state, const char *cause)
@@ -38,7 +40,15 @@ set_state(struct sup_worker *worker, enum worker_state state, const char *cause)
 	if (worker->state != state)
 		worker->state_since_ns = clock_monotonic_ns();
 	worker->state = state;
-	snprintf(worker->cause, sizeof(worker->cause), "%s", text);
+	size_t n = utf8_cut(text, strlen(text), sizeof(worker->cause) - 1);
+	memcpy(worker->cause, text, n);
+	worker->cause[n] = '\0';
+}
+
+void
+sup_worker_set_cause(struct sup_worker *worker, const char *cause)
+{
+	set_state(worker, worker->state, cause);
 }
 
 /* Reads from its settings what the supervisor itself needs. */
@@ -97,6 +107,13 @@ close_fd(int *fd)
 	*fd = -1;
 }
 
+/* Slots are any numbers: a sum that wrapped would look like a reset. */
+static uint64_t
+add_clamped(uint64_t a, uint64_t b)
+{
+	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
 /* Counters and histograms of a life that is over are kept; gauges end with it. */
 static void
 keep_counters(struct sup_worker *worker)
@@ -106,7 +123,7 @@ keep_counters(struct sup_worker *worker)
 			continue;
 		unsigned first = metric_offset((enum metric_id)id), n = metric_slots(&metrics[id]);
 		for (unsigned i = first; i < first + n; i++)
-			worker->base[i] += worker->copy.slots[i];
+			worker->base[i] = add_clamped(worker->base[i], worker->copy.slots[i]);
 	}
 	worker->copy = (struct scoreboard){0};
 }
@@ -146,16 +163,31 @@ sup_worker_free(struct sup_worker *worker)
 
 /* --- what the process says --- */
 
+/* Said once a life: whoever sends nonsense sends a lot of it. */
 static void
-take_state(struct sup_worker *worker, const struct record *record)
+complain(struct sup_worker *worker, const char *what)
 {
-	/* Only what a worker may say of itself: the rest is the supervisor's to know. */
-	if (record->value < 0 || record->value > WORKER_OVER_LIMIT) {
-		log_warn("worker %s (pid %d) claims a state that does not exist; ignored",
-			worker->name, (int)worker->pid);
-		return;
-	}
-	set_state(worker, (enum worker_state)record->value, record->text);
+	if (worker->bad_records++ == 0)
+		log_warn("worker %s (pid %d) %s; dropped, as any further one", worker->name,
+			(int)worker->pid, what);
+}
+
+/* Only what a worker may say of itself: the rest is the supervisor's to know. */
+static bool
+may_claim(int64_t state)
+{
+	return state >= 0 && state <= WORKER_OVER_LIMIT;
+}
+
+static void
+take_record(struct sup_worker *worker, const struct record *record)
+{
+	if (record->generation != worker->generation || record->type != RECORD_STATE)
+		complain(worker, "sent a record that is not its to send");
+	else if (!may_claim(record->value))
+		complain(worker, "claims a state that is not its to claim");
+	else
+		set_state(worker, (enum worker_state)record->value, record->text);
 }
 
 static void
@@ -169,18 +201,18 @@ on_record(void *data, int events)
 		int n = record_read(&worker->reader, worker->fd_up, &record);
 		if (n == 0)
 			return;
-		if (n == -EBADMSG) {
-			log_warn("worker %s (pid %d) sent a record that makes no sense; dropped",
-				worker->name, (int)worker->pid);
-			continue;
-		}
-		if (n < 0) { /* it has closed its end: its exit will be reaped */
+		if (n == 1) {
+			take_record(worker, &record);
+		} else if (n == -EBADMSG) {
+			complain(worker, "sent a record that makes no sense");
+		} else { /* it has closed its end: its exit will be reaped */
 			loop_io_set(worker->io, worker->fd_up, 0);
 			return;
 		}
-		if (record.generation == worker->generation && record.type == RECORD_STATE)
-			take_state(worker, &record);
 	}
+	/* Nothing is lost by waiting: what it is now stands on the scoreboard. */
+	loop_io_set(worker->io, worker->fd_up, 0);
+	worker->flooded = true;
 }
 
 void
@@ -199,12 +231,37 @@ sup_worker_send(struct sup_worker *worker, enum record_type type, int32_t value)
 			(int)worker->pid, strerror(-code));
 }
 
+/* Times come from the worker: it can't have lived before its fork. */
+static void
+note_live(struct sup_worker *worker)
+{
+	int64_t since_ns = worker->copy.live_since_ns;
+
+	if (since_ns <= 0)
+		return;
+	if (since_ns < worker->started_ns)
+		since_ns = worker->started_ns;
+	int64_t live_ns = clock_monotonic_ns() - since_ns;
+	if (live_ns > worker->live_ns)
+		worker->live_ns = live_ns;
+}
+
 void
 sup_worker_look(struct sup_worker *worker)
 {
-	if (worker->board && scoreboard_copy(worker->board, worker->generation, &worker->copy) &&
-		worker->copy.heartbeat_ns > worker->last_beat_ns)
-		worker->last_beat_ns = worker->copy.heartbeat_ns;
+	const struct scoreboard *copy = &worker->copy;
+
+	if (!worker->board || !scoreboard_copy(worker->board, worker->generation, &worker->copy))
+		return;
+	if (copy->heartbeat_ns > worker->last_beat_ns)
+		worker->last_beat_ns = copy->heartbeat_ns;
+	note_live(worker);
+	if (*copy->server_host)
+		memcpy(worker->server_host, copy->server_host, sizeof(worker->server_host));
+	/* The record that said it may have found the pipe full. */
+	if (worker->life == LIFE_RUNNING && worker->pid && copy->state != worker->state &&
+		may_claim(copy->state))
+		set_state(worker, (enum worker_state)copy->state, copy->cause);
 }
 
 /* --- birth --- */
@@ -288,15 +345,17 @@ spawn(struct sup_worker *worker)
 	struct error err = {0};
 
 	worker->generation++;
-	worker->pressed = false;
+	worker->pressed = worker->flooded = false;
+	worker->bad_records = 0;
 	worker->copy = (struct scoreboard){0};
-	worker->last_beat_ns = 0;
+	worker->last_beat_ns = worker->live_ns = 0;
 	worker->started_ns = worker->checked_ns = clock_monotonic_ns();
 	pid_t pid = fork_worker(worker, &err);
 	if (pid < 0) {
 		char text[96];
 		snprintf(text, sizeof(text), "could not be forked: %.70s", err.text);
 		drop_process(worker);
+		worker->dead_pid = 0;
 		restart_note(&worker->restart, clock_monotonic_ns(), clock_wall_ns(), 0, text);
 		sup_worker_event(worker, LIFE_EVENT_NOT_FORKED);
 		return;
@@ -311,33 +370,48 @@ spawn(struct sup_worker *worker)
 
 /* --- death --- */
 
+/* "hung, killed by SIGABRT" */
+static void
+end_text(const struct sup_worker *worker, int status, char out[96])
+{
+	char text[96];
+
+	proc_status_text(status, text);
+	snprintf(out, 96, "%s%s", worker->life == LIFE_ENDING ? "hung, " : "", text);
+}
+
+static void
+say_stopped(const struct sup_worker *worker, int status, const char *text)
+{
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+		log_info("worker %s (pid %d) stopped", worker->name, (int)worker->pid);
+	else
+		log_warn("worker %s (pid %d) %s while stopping", worker->name, (int)worker->pid,
+			text);
+}
+
 static void
 on_death(void *data, pid_t pid, int status)
 {
 	struct sup_worker *worker = data;
-	int64_t now_ns = clock_monotonic_ns();
 	char text[96];
 
 	(void)pid;
 	on_record(worker, LOOP_READ); /* its last words */
 	sup_worker_look(worker);
-	int64_t live_ns = worker->copy.live_since_ns > 0 && worker->copy.live_since_ns <= now_ns
-				  ? now_ns - worker->copy.live_since_ns
-				  : 0;
-	proc_status_text(status, text);
-	bool wanted = worker->life != LIFE_STOPPING;
-	bool config = WIFEXITED(status) && WEXITSTATUS(status) == WORKER_EXIT_CONFIG;
-	if (wanted)
-		restart_note(&worker->restart, now_ns, clock_wall_ns(), live_ns, text);
-	else if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-		log_warn("worker %s (pid %d) %s while stopping", worker->name, (int)worker->pid,
-			text);
-	else
-		log_info("worker %s (pid %d) stopped", worker->name, (int)worker->pid);
-	if (wanted && *worker->copy.busy_key && worker->copy.busy_since_ns)
-		log_warn("worker %s died at work on %s", worker->name, worker->copy.busy_key);
+	end_text(worker, status, text);
+	if (worker->life == LIFE_STOPPING) {
+		say_stopped(worker, status, text);
+	} else {
+		restart_note(&worker->restart, clock_monotonic_ns(), clock_wall_ns(),
+			worker->live_ns, text);
+		worker->dead_pid = worker->pid;
+	}
+	if (worker->copy.busy_since_ns && *worker->copy.busy_key)
+		log_warn("worker %s (pid %d) ended at work on %s", worker->name, (int)worker->pid,
+			worker->copy.busy_key);
 	drop_process(worker);
-	if (config)
+	if (WIFEXITED(status) && WEXITSTATUS(status) == WORKER_EXIT_CONFIG)
 		set_state(worker, WORKER_CONFIG_INVALID, *worker->cause ? worker->cause : text);
 	sup_worker_event(worker, LIFE_EVENT_DIED);
 }
@@ -356,15 +430,16 @@ schedule(struct sup_worker *worker, enum life_event event)
 	const struct restart *r = &worker->restart;
 	const char *text = r->deaths[(r->total - 1) % DEATHS_KEPT].text;
 	enum restart_class class_ = class_of(worker, event);
+	int64_t now_ns = clock_monotonic_ns();
 	int64_t delay_ns = restart_delay(r, class_, clock_random());
-	double uptime = (double)(clock_monotonic_ns() - worker->started_ns) / 1e9;
-	bool loops = restart_crashloop(r, clock_monotonic_ns());
-	char cause[RECORD_TEXT_MAX];
+	bool loops = restart_crashloop(r, now_ns),
+	     told = *worker->cause && strcmp(worker->cause, text);
 
-	snprintf(cause, sizeof(cause), "%s%s%s", text, *worker->cause ? ": " : "", worker->cause);
-	log_error("worker %s %s after %.1f s, death %llu; next start in %.1f s%s", worker->name,
-		cause, uptime, (unsigned long long)r->total, (double)delay_ns / 1e9,
-		loops ? " (crashloop: five deaths within 300 s)" : "");
+	log_error("worker %s (pid %d) %s%s%s%s after %.1f s; death %llu, next start in %.1f s%s",
+		worker->name, (int)worker->dead_pid, text, told ? " (its last word: " : "",
+		told ? worker->cause : "", told ? ")" : "",
+		(double)(now_ns - worker->started_ns) / 1e9, (unsigned long long)r->total,
+		(double)delay_ns / 1e9, restart_reason(class_, loops));
 	if (class_ != RESTART_CONFIG)
 		set_state(worker, loops ? WORKER_CRASHLOOP : WORKER_BACKOFF, text);
 	loop_timer_set(worker->timer, delay_ns);
@@ -386,6 +461,7 @@ abort_(struct sup_worker *worker)
 		worker->copy.busy_key, STALE_PERIODS);
 	set_state(worker, WORKER_HUNG, worker->copy.busy_key);
 	proc_kill(worker->pid, SIGABRT);
+	proc_kill(worker->pid, SIGCONT); /* one that was stopped can't take it before */
 	loop_timer_set(worker->timer, ABORT_LIMIT_NS);
 	worker->pressed = true; /* SIGABRT was the warning */
 }
@@ -408,6 +484,7 @@ press(struct sup_worker *worker)
 	if (worker->life == LIFE_STOPPING)
 		worker->shared->had_to_kill = true;
 	proc_kill_group(worker->pid, SIGKILL);
+	proc_kill(worker->pid, SIGKILL); /* in case it never came to have a group of its own */
 }
 
 static void
@@ -491,36 +568,48 @@ sup_worker_set_config(struct sup_worker *worker, const char *config, size_t leng
 
 /* --- looking after it --- */
 
+/* Before its loop turns it compiles its templates, which takes longer than a short heartbeat. */
+static bool
+is_starting(const struct sup_worker *worker)
+{
+	return worker->last_beat_ns == 0 || worker->copy.state == WORKER_STARTING;
+}
+
 void
 sup_worker_check(struct sup_worker *worker, int64_t now_ns, bool late)
 {
 	if (worker->life != LIFE_RUNNING || worker->pid == 0)
 		return;
 	sup_worker_look(worker);
+	if (worker->flooded) {
+		worker->flooded = false;
+		loop_io_set(worker->io, worker->fd_up, LOOP_READ);
+	}
 	if (late) {
 		worker->checked_ns = now_ns;
 		return;
 	}
 	int64_t since_ns = worker->last_beat_ns > worker->checked_ns ? worker->last_beat_ns
 								     : worker->checked_ns;
-	int64_t limit_ns = worker->last_beat_ns ? STALE_PERIODS * worker->shared->heartbeat_ns
-						: START_LIMIT_NS;
+	int64_t limit_ns =
+		is_starting(worker) ? START_LIMIT_NS : STALE_PERIODS * worker->shared->heartbeat_ns;
 	if (now_ns - since_ns > limit_ns)
 		sup_worker_event(worker, LIFE_EVENT_HUNG);
 }
 
 void
-sup_worker_slots(const struct sup_worker *worker, uint64_t *ret)
+sup_worker_slots(const struct sup_worker *worker, enum metric_id id, uint64_t *ret)
 {
-	for (unsigned i = 0; i < METRIC_SLOTS_MAX; i++)
-		ret[i] = worker->base[i] + worker->copy.slots[i];
+	unsigned first = metric_offset(id), n = metric_slots(&metrics[id]);
+
+	for (unsigned i = 0; i < n; i++)
+		ret[i] = add_clamped(worker->base[first + i], worker->copy.slots[first + i]);
 }
 
 bool
 sup_worker_ready(const struct sup_worker *worker)
 {
-	return worker->state == WORKER_LIVE && worker->life == LIFE_RUNNING &&
-	       !worker->file_invalid;
+	return worker->state == WORKER_LIVE && worker->life == LIFE_RUNNING;
 }
 
 double

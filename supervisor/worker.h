@@ -50,7 +50,12 @@ struct sup_worker {
 	uint32_t generation;
 	uint64_t restarts;
 	int64_t started_ns, last_beat_ns, checked_ns;
-	bool pressed; /* SIGTERM was sent: next is SIGKILL */
+	int64_t live_ns;      /* the longest that this incarnation was live without a break */
+	bool pressed;         /* SIGTERM was sent: next is SIGKILL */
+	bool flooded;         /* it sent too many records at once: not read before the next check */
+	unsigned bad_records; /* of this incarnation */
+	pid_t dead_pid;       /* of the last incarnation that died unasked, for the log */
+	char server_host[256]; /* of its API server, for labels; outlives an incarnation */
 	struct restart restart;
 
 	int fd_down, fd_up, fd_scoreboard;
@@ -72,11 +77,14 @@ void sup_worker_set_config(struct sup_worker *worker, const char *config, size_t
 void sup_worker_event(struct sup_worker *worker, enum life_event event);
 /* Looks at the heartbeat; late: the supervisor itself was away, deadlines begin anew. */
 void sup_worker_check(struct sup_worker *worker, int64_t now_ns, bool late);
-/* Refreshes the copy of the scoreboard. */
+/* Refreshes the copy of the scoreboard, and the state from it. */
 void sup_worker_look(struct sup_worker *worker);
 void sup_worker_send(struct sup_worker *worker, enum record_type type, int32_t value);
-/* Metrics of all its lives: METRIC_SLOTS_MAX numbers. */
-void sup_worker_slots(const struct sup_worker *worker, uint64_t *ret);
+/* One metric over all its lives: metric_slots() numbers. */
+void sup_worker_slots(const struct sup_worker *worker, enum metric_id id, uint64_t *ret);
+/* Says why it is in the state that it is in. */
+void sup_worker_set_cause(struct sup_worker *worker, const char *cause);
+/* Live. What is wrong with its file does not matter while it runs on with what it had. */
 bool sup_worker_ready(const struct sup_worker *worker);
 /* Seconds since the loop's last beat, and since anything was heard from the watch; negative: not known. */
 double sup_worker_heartbeat_age(const struct sup_worker *worker, int64_t now_ns);
