@@ -139,9 +139,8 @@ on_found(void *data, const struct kube_resource *resource)
 static bool
 on_entry(void *data, struct store_entry *entry)
 {
-	struct controller *c = data;
-
-	object_entry(entry, c->engine.field_manager);
+	(void)data;
+	object_entry(entry);
 	return true;
 }
 
@@ -305,6 +304,9 @@ on_resync(void *data)
 	struct controller *c = data;
 
 	c->resyncing = true;
+	/* The schema may have been changed: what it keeps is found out again. */
+	status_paths_clear(c->engine.paths);
+	c->engine.probed = false;
 	children_relist(c->engine.children);
 	mirror_relist(c->engine.primary);
 	set_resync(c);

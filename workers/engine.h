@@ -35,6 +35,9 @@ struct engine {
 	struct prune_gate gate;
 	struct object_counts counts;
 	struct reconcile *running; /* a list */
+	/* The first status write that only adds members finds out which of them the schema keeps; the others wait for it. */
+	struct reconcile *probe;
+	bool probed;
 	void (*ended)(void *data); /* a reconcile ended; may be NULL */
 	void *data;
 };

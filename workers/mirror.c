@@ -190,15 +190,12 @@ end_former(struct part *part, const char *namespace_, const char *name, const ch
 	const struct json_object_info *info)
 {
 	struct store_view view;
-	char uid[256], version[64];
+	char uid[256];
 
 	if (!store_get(part->store, namespace_, name, &view))
 		return;
 	snprintf(uid, sizeof(uid), "%.*s", (int)info->uid.length, bytes + info->uid.start);
-	snprintf(version, sizeof(version), "%.*s", (int)info->resource_version.length,
-		bytes + info->resource_version.start);
-	if (strcmp(view.uid, uid) != 0 &&
-		store_compare_versions(version, view.resource_version) >= 0)
+	if (strcmp(view.uid, uid) != 0 && !store_was_removed(part->store, uid))
 		take_away(part, namespace_, name, NULL);
 }
 

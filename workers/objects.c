@@ -43,41 +43,8 @@ version_of(const char *bytes, size_t length, const struct json_object_info *info
 	return hash == 0 ? 1 : hash;
 }
 
-static bool
-entry_has_status(const char *entry, size_t length, const char *manager)
-{
-	const struct json_range whole = {.length = (uint32_t)length};
-	struct json_range fields, status;
-
-	return member_is(entry, &whole, "manager", manager) &&
-	       jsonscan_member(entry, length, "fieldsV1", &fields) &&
-	       jsonscan_member(entry + fields.start, fields.length, "f:status", &status);
-}
-
-/* Our manager has an entry about the status. */
-static bool
-wrote_status(const char *managed, size_t length, const char *manager)
-{
-	const char *p = managed, *end = managed + length;
-
-	while (p < end) {
-		const char *item;
-
-		p += strspn(p, "[, \t\r\n");
-		if (p >= end || *p != '{')
-			return false;
-		item = p;
-		p = jsonscan_skip(p, end);
-		if (p == NULL)
-			return false;
-		if (entry_has_status(item, (size_t)(p - item), manager))
-			return true;
-	}
-	return false;
-}
-
 void
-object_entry(struct store_entry *entry, const char *field_manager)
+object_entry(struct store_entry *entry)
 {
 	const struct json_object_info *info = entry->info;
 
@@ -86,10 +53,6 @@ object_entry(struct store_entry *entry, const char *field_manager)
 		entry->flags |= OBJECT_DELETING;
 	if (member_is(entry->bytes, &info->annotations, ANNOTATION_PAUSED, "true"))
 		entry->flags |= OBJECT_PAUSED;
-	if (info->managed_fields.length > 0 &&
-		wrote_status(entry->bytes + info->managed_fields.start, info->managed_fields.length,
-			field_manager))
-		entry->flags |= OBJECT_STATUS_OURS;
 }
 
 static void

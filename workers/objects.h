@@ -10,8 +10,7 @@
 enum {
 	/* seen in each version */
 	OBJECT_DELETING = 1 << 0,
-	OBJECT_PAUSED = 1 << 1,      /* by annotation */
-	OBJECT_STATUS_OURS = 1 << 2, /* managedFields: our manager wrote the status before */
+	OBJECT_PAUSED = 1 << 1, /* by annotation */
 	/* kept for the life of a uid */
 	OBJECT_INITIAL = 1 << 16, /* was there when we started, and was not reconciled yet */
 	OBJECT_HELD = 1 << 17,    /* it has children to prune since our start: see prune.h */
@@ -27,7 +26,7 @@ enum {
  * Fills fingerprint and flags of an entry. The fingerprint is the object's version for the queue: it changes with what people write (all
  * but metadata and status, and labels and annotations), not with statuses, resourceVersion or managedFields.
  */
-void object_entry(struct store_entry *entry, const char *field_manager);
+void object_entry(struct store_entry *entry);
 
 /* How an object stands, for the metric. */
 enum object_state {

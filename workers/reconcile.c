@@ -151,6 +151,8 @@ unlink_and_free(struct reconcile *r)
 		r->engine->running = r->next;
 	if (r->next != NULL)
 		r->next->previous = r->previous;
+	if (r->engine->probe == r)
+		r->engine->probe = NULL;
 	plan_clear(&r->plan);
 	reconcile_prunes_clear(r);
 	cJSON_Delete(r->sent);

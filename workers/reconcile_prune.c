@@ -15,7 +15,7 @@
 #include "common/scoreboard.h"
 #include "workers/reconcile_internal.h"
 
-#define NOT_FRESH_RETRY_NS (5 * NSEC_PER_SEC)
+#define NOT_FRESH_RETRY_NS NSEC_PER_SEC
 #define PRUNES_MAX         1000u /* of one run; the rest is left to the next */
 
 static void next_prune(struct reconcile *r);
@@ -130,11 +130,17 @@ ask_gate(struct reconcile *r)
 
 	switch (prune_gate_ask(&engine->gate, initial, held, r->n_prunes)) {
 	case PRUNE_GO:
-		next_prune(r);
-		return;
-	case PRUNE_HOLD:
-		mirror_set_flags(engine->primary, r->namespace_, r->name, 0, OBJECT_HELD);
+		if (is_fresh(engine)) {
+			next_prune(r);
+			return;
+		}
+		r->again_ns = NOT_FRESH_RETRY_NS;
 		break;
+	case PRUNE_HOLD:
+		/* It runs again once that is decided, and then says how it stands. */
+		mirror_set_flags(engine->primary, r->namespace_, r->name, 0, OBJECT_HELD);
+		reconcile_end(r);
+		return;
 	case PRUNE_BLOCKED:
 		reconcile_fail(r, VERDICT_PRUNE_BLOCKED,
 			"this start would delete %zu children that are no longer wanted, more than "
@@ -155,9 +161,6 @@ reconcile_prune(struct reconcile *r)
 	children_each_owned(r->engine->children, r->uid, collect, r);
 	if (r->n_prunes == 0) {
 		mirror_set_flags(r->engine->primary, r->namespace_, r->name, OBJECT_HELD, 0);
-		reconcile_status(r);
-	} else if (!is_fresh(r->engine)) {
-		r->again_ns = NOT_FRESH_RETRY_NS;
 		reconcile_status(r);
 	} else {
 		ask_gate(r);

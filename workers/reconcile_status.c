@@ -20,7 +20,8 @@
 #include "common/scoreboard.h"
 #include "workers/reconcile_internal.h"
 
-#define REREADS_MAX 4
+#define REREADS_MAX   4
+#define PROBE_WAIT_NS (200 * NSEC_PER_MSEC)
 
 /* The object as it is now; false: there is nothing to write any more, and the run has ended. */
 static bool
@@ -121,8 +122,6 @@ make_patch(struct reconcile *r, const struct store_view *view, const cJSON *live
 	cJSON *wanted = keys != NULL ? keys : cJSON_CreateObject();
 	cJSON *patch;
 
-	if (live != NULL && (view->flags & OBJECT_STATUS_OURS) != 0)
-		status_assume(engine->paths, live);
 	add_conditions(r, live, wanted);
 	patch = status_diff(live, wanted, (const char *const *)engine->planner.status_keys,
 		keys != NULL ? engine->planner.n_status_keys : 0, engine->paths);
@@ -176,6 +175,7 @@ learn(struct reconcile *r)
 	if (!mirror_get(engine->primary, r->namespace_, r->name, &view))
 		return;
 	answer = live_status(&view);
+	engine->probed = true;
 	status_learn(engine->paths, r->sent, answer, on_dropped, engine);
 	left = status_diff(answer, r->sent, NULL, 0, engine->paths);
 	mirror_set_note(engine->primary, r->namespace_, r->name, OBJECT_NOTE_SENT,
@@ -301,24 +301,45 @@ write_status(struct reconcile *r)
 	r->writes++;
 }
 
+/*
+ * Members that a status lacks are new in the configuration, or dropped by the schema and asked for again after a restart. One object
+ * finds out; true: wait for it.
+ */
+static bool
+must_wait(struct reconcile *r, const cJSON *live)
+{
+	struct engine *engine = r->engine;
+
+	if (engine->probed || live == NULL || !status_only_adds(live, r->sent))
+		return false;
+	if (engine->probe == NULL)
+		engine->probe = r;
+	if (engine->probe == r)
+		return false;
+	r->again_ns = PROBE_WAIT_NS;
+	return true;
+}
+
 /* Computes the patch; false: the run has ended, with nothing to write. */
 static bool
 compute(struct reconcile *r)
 {
 	struct store_view view;
 	cJSON *live;
+	bool write;
 
 	if (!current(r, &view))
 		return false;
 	live = live_status(&view);
 	cJSON_Delete(r->sent);
 	r->sent = make_patch(r, &view, live);
-	cJSON_Delete(live);
 	tell(r);
-	if (r->sent != NULL && patch_hash(r->sent) != view.notes[OBJECT_NOTE_SENT])
-		return true;
-	reconcile_end(r);
-	return false;
+	write = r->sent != NULL && patch_hash(r->sent) != view.notes[OBJECT_NOTE_SENT] &&
+		!must_wait(r, live);
+	cJSON_Delete(live);
+	if (!write)
+		reconcile_end(r);
+	return write;
 }
 
 /* The wait for the token may have been long: computed again from what is there now. */

@@ -31,12 +31,19 @@ status_paths_new(void)
 }
 
 void
+status_paths_clear(struct status_paths *paths)
+{
+	for (size_t i = 0; i < paths->n; i++)
+		free(paths->paths[i]);
+	paths->n = 0;
+}
+
+void
 status_paths_free(struct status_paths *paths)
 {
 	if (paths == NULL)
 		return;
-	for (size_t i = 0; i < paths->n; i++)
-		free(paths->paths[i]);
+	status_paths_clear(paths);
 	free(paths);
 }
 
@@ -288,11 +295,34 @@ status_learn(struct status_paths *ignored, const cJSON *sent, const cJSON *answe
 	learn(&l, sent, answer == NULL ? &nothing : answer, "");
 }
 
-void
-status_assume(struct status_paths *ignored, const cJSON *live)
+static bool
+only_adds(const cJSON *live, const cJSON *patch)
 {
-	if (member(live, "conditions") == NULL)
-		status_paths_add(ignored, "conditions");
-	if (member(live, "observedGeneration") == NULL)
-		status_paths_add(ignored, "observedGeneration");
+	const cJSON *x, *y;
+
+	if (cJSON_IsArray(live) && cJSON_IsArray(patch)) {
+		for (x = live->child, y = patch->child; x != NULL && y != NULL;
+			x = x->next, y = y->next)
+			if (!only_adds(x, y))
+				return false;
+		return x == NULL && y == NULL;
+	}
+	if (cJSON_IsObject(live) && cJSON_IsObject(patch))
+		return status_only_adds(live, patch);
+	return cJSON_Compare(live, patch, true);
+}
+
+bool
+status_only_adds(const cJSON *live, const cJSON *patch)
+{
+	const cJSON *item;
+
+	cJSON_ArrayForEach(item, patch)
+	{
+		const cJSON *old = member(live, item->string);
+
+		if (cJSON_IsNull(item) || (old != NULL && !only_adds(old, item)))
+			return false;
+	}
+	return true;
 }

@@ -7,9 +7,8 @@
  *
  * A schema may drop a member (pruning) or add one (defaults). Both are seen in the answer to a write; the member's path is then
  * remembered and not compared any more, so that nothing is written again and again. Paths are dotted, a list's index is "*":
- * "conditions", "conditions.*.observedGeneration". They live as long as the process. After a restart a dropped conditions or
- * observedGeneration is known from managedFields (see status_assume()); for other keys the first write may be repeated: it changes
- * nothing on the server, which keeps the resourceVersion.
+ * "conditions", "conditions.*.observedGeneration". They are forgotten at a restart and a resync, for a schema can be changed; then one
+ * write finds out again, and changes nothing on the server, which keeps the resourceVersion.
  */
 #ifndef WORKERS_STATUS_H
 #define WORKERS_STATUS_H
@@ -21,6 +20,7 @@
 struct status_paths;
 struct status_paths *status_paths_new(void);
 void status_paths_free(struct status_paths *paths);
+void status_paths_clear(struct status_paths *paths);
 /* Adds a path; false when it was known (or there are too many: 256). */
 bool status_paths_add(struct status_paths *paths, const char *path);
 bool status_paths_has(const struct status_paths *paths, const char *path);
@@ -37,10 +37,7 @@ cJSON *status_diff(const cJSON *live, const cJSON *wanted, const char *const *ow
  */
 void status_learn(struct status_paths *ignored, const cJSON *sent, const cJSON *answer,
 	void (*dropped)(void *data, const char *path), void *data);
-/*
- * At a restart: our manager wrote this object's status before, so a conditions list or observedGeneration that is not there was dropped by
- * the schema: adds their paths.
- */
-void status_assume(struct status_paths *ignored, const cJSON *live);
+/* True if the patch only adds members to what is there, in lists too: nothing else differs. */
+bool status_only_adds(const cJSON *live, const cJSON *patch);
 
 #endif

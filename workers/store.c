@@ -531,10 +531,10 @@ store_compare_versions(const char *a, const char *b)
 	return x < y ? -1 : x > y;
 }
 
-static bool
-was_removed(const struct store *store, const struct names *names)
+bool
+store_was_removed(const struct store *store, const char *uid)
 {
-	uint64_t hash = XXH3_64bits(names->text[TEXT_UID], names->length[TEXT_UID]);
+	uint64_t hash = XXH3_64bits(uid, strlen(uid));
 
 	for (unsigned i = 0; i < TOMBSTONES; i++)
 		if (store->gone[i] == hash)
@@ -548,21 +548,24 @@ same_uid(const struct record *record, const struct names *names)
 	return strcmp(record_text(record, TEXT_UID), names->text[TEXT_UID]) == 0;
 }
 
-/* Whether the version is one that must not replace what is known (old may be NULL). */
+/*
+ * Whether the version is one that must not replace what is known (old may be NULL). A uid never comes back once its object is gone, but an
+ * object that stopped matching a selector may match again: the server's word is taken then, an answer to a write is not.
+ */
 static bool
 is_stale(const struct store *store, const struct record *old, const struct names *names,
 	enum store_origin origin)
 {
 	uint64_t version;
 
-	if (origin == STORE_FROM_WRITE && (old == NULL || !same_uid(old, names)) &&
-		was_removed(store, names))
-		return true;
 	if (old == NULL)
-		return false;
+		return origin == STORE_FROM_WRITE &&
+		       store_was_removed(store, names->text[TEXT_UID]);
+	if (!same_uid(old, names))
+		return store_was_removed(store, names->text[TEXT_UID]);
 	if (origin == STORE_FROM_WRITE)
-		return same_uid(old, names) && store_compare_versions(names->text[TEXT_VERSION],
-						       record_text(old, TEXT_VERSION)) < 0;
+		return store_compare_versions(
+			       names->text[TEXT_VERSION], record_text(old, TEXT_VERSION)) < 0;
 	return version_number(names->text[TEXT_VERSION], &version) && version < old->own_version;
 }
 

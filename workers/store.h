@@ -78,6 +78,8 @@ bool store_get(const struct store *store, const char *namespace_, const char *na
 bool store_get_uid(const struct store *store, const char *uid, struct store_view *ret);
 /* Removes it if it has this uid (NULL: any). A later answer to a write for that uid is not taken. */
 bool store_remove(struct store *store, const char *namespace_, const char *name, const char *uid);
+/* True if an object with this uid was removed lately (among the last 256). */
+bool store_was_removed(const struct store *store, const char *uid);
 /* Sets the caller's numbers; false when there is no such object. */
 bool store_set_note(struct store *store, const char *namespace_, const char *name, unsigned note,
 	uint64_t value);

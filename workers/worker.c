@@ -73,8 +73,8 @@ on_state(void *data, enum worker_state state, const char *cause)
 		    state == WORKER_LIVE || state == WORKER_DRAINING;
 
 	log_fields(good ? LOG_LEVEL_INFO : LOG_LEVEL_WARN,
-		LOG_FIELDS("state", worker_state_name(state)), "%s%s%s",
-		worker_state_meaning(state), *cause == '\0' ? "" : ": ", cause);
+		LOG_FIELDS("state", worker_state_name(state)), "%s",
+		*cause == '\0' ? worker_state_meaning(state) : cause);
 	set_state(w, state, cause);
 	if (state == WORKER_LIVE)
 		malloc_trim(0);
