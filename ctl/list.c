@@ -159,7 +159,7 @@ server_table(const cJSON *answer, bool with_namespace, size_t *ret_columns)
 			break;
 		const char *name = json_string(column, "name", "");
 		size_t i = 0;
-		for (; name[i] && i < sizeof(names[n]) - 1; i++)
+		for (; i < sizeof(names[n]) - 1 && name[i]; i++)
 			names[n][i] = name[i] >= 'a' && name[i] <= 'z' ? (char)(name[i] - 'a' + 'A')
 								       : name[i];
 		names[n][i] = '\0';

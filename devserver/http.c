@@ -395,6 +395,8 @@ on_timer(void *data)
 	run(data);
 }
 
+static void on_log(void *data, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
+
 static void
 on_log(void *data, const char *format, va_list args)
 {

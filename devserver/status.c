@@ -89,6 +89,9 @@ call_warn(struct call *call, const char *format, ...)
 	buf_addc(&call->response->warnings, '\n');
 }
 
+static bool vfail(struct call *call, int code, const char *reason, cJSON *details, const char *format,
+	va_list args) __attribute__((format(printf, 5, 0)));
+
 static bool
 vfail(struct call *call, int code, const char *reason, cJSON *details, const char *format,
 	va_list args)

@@ -50,5 +50,5 @@ build() {
 		(cd "$dir" && "$top/configure" "$@") >"$log" 2>&1 || { tail -n 30 "$log" >&2; die "configure failed, see $log"; }
 		printf '%s' "$stamp" > "$dir/.configured"
 	fi
-	make -C "$dir" -j"$(nproc)" >>"$log" 2>&1 || { grep -E 'error|warning' "$log" | head -n 30 >&2; die "the build failed, see $log"; }
+	make -C "$dir" -k -j"$(nproc)" >>"$log" 2>&1 || { grep -E '(error|warning|undefined reference):? ' "$log" | head -n 30 >&2; die "the build failed, see $log"; }
 }

@@ -64,9 +64,9 @@ def test_links_and_files_exist(name):
         assert os.path.exists(os.path.join(TOP, os.path.dirname(name), target)), target
 
 
-def test_the_readme_names_each_condition_label():
+def test_the_readme_names_each_label():
     text = read("README.md")
-    header = read("common/kube/names.h")
-    for label in re.findall(r'NAME_PREFIX "(/[a-z-]+)"', header):
-        if label != "/" and label != "/paused":
-            assert "operatord.io" + label in text, label
+    labels = re.findall(r'define LABEL_\w+ +NAME_PREFIX "(/[a-z-]+)"', read("common/kube/names.h"))
+    assert labels
+    for label in labels:
+        assert "operatord.io" + label in text, label
