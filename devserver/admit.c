@@ -16,7 +16,21 @@
 #include "devserver/patch.h"
 #include "devserver/schema.h"
 #include "devserver/tree.h"
+#include "devserver/typed.h"
 #include "devserver/write.h"
+
+static void
+fail_strict(struct call *call, const char *what)
+{
+	const struct resource *r = call->resource;
+
+	if (r->builtin)
+		fail_bad_request(call,
+			"%s in version \"%s\" cannot be handled as a %s: strict decoding error: %s",
+			r->kind, call->version->name, r->kind, what);
+	else
+		fail_bad_request(call, "strict decoding error: %s", what);
+}
 
 /* paths: one per line. */
 static bool
@@ -34,7 +48,7 @@ report_unknown(struct call *call, struct buf *paths)
 			call_warn(call, "unknown field \"%s\"", path);
 	}
 	if (text.length)
-		fail_bad_request(call, "strict decoding error: %s", text.data);
+		fail_strict(call, text.data);
 	strict = text.length;
 	buf_free(&text);
 	return !strict;
@@ -53,26 +67,83 @@ prune(struct call *call, cJSON *tree)
 	return result;
 }
 
+/* A wrong type in what the server itself decodes: the request can't be read, other than a value that is wrong. */
+static bool
+check_decoding(struct call *call, const cJSON *causes)
+{
+	for (const cJSON *cause = causes ? causes->child : NULL; cause; cause = cause->next) {
+		const char *field = json_string(cause, "field", "");
+
+		if (strcmp(json_string(cause, "reason", ""), CAUSE_TYPE) == 0 &&
+			(call->resource->builtin || strncmp(field, "metadata", 8) == 0))
+			return fail_bad_request(call,
+				"%s in version \"%s\" cannot be handled as a %s: json: %s: %s",
+				call->resource->kind, call->version->name, call->resource->kind,
+				field, json_string(cause, "message", ""));
+	}
+	return true;
+}
+
+/* The words for built-in kinds: "must be", where the schemas of custom resources say "X in body should be". */
+static void
+reword(cJSON *causes)
+{
+	for (cJSON *cause = causes->child; cause; cause = cause->next) {
+		const char *text = json_string(cause, "message", ""), *value = strstr(text, ": ");
+		const char *end = strstr(text, " in body should be ");
+		struct buf new = BUF_INIT;
+
+		value = value ? strstr(value + 2, ": ") : NULL;
+		if (!value || !end)
+			continue;
+		buf_add(&new, text, (size_t)(value - text));
+		buf_addf(&new, ": must be %s", end + strlen(" in body should be "));
+		tree_set_string(cause, "message", new.data);
+		buf_free(&new);
+	}
+}
+
+/* NULL, or why the object may not be. */
+static cJSON *
+check(const struct call *call, const cJSON *tree, const cJSON *before)
+{
+	const struct builtin *builtin = call->resource->builtin;
+	cJSON *causes = names_check(tree, call->resource);
+
+	if (!causes)
+		causes = schema_validate(tree, call->version->schema);
+	if (causes && builtin)
+		reword(causes);
+	if (!causes && builtin && builtin->check)
+		causes = builtin->check(tree, before);
+	return causes;
+}
+
 bool
 admit(struct call *call, cJSON *tree, const cJSON *before)
 {
 	const struct builtin *builtin = call->resource->builtin;
+	bool apply =
+		call->request->content_type && strstr(call->request->content_type, "apply-patch");
 	cJSON *causes;
 
 	tree_set_string(tree, "apiVersion", call->version->api_version);
 	tree_set_string(tree, "kind", call->resource->kind);
 	if (builtin)
 		tree_drop_nulls(tree);
-	else if (!prune(call, tree))
+	if (!prune(call, tree))
 		return false;
 	schema_default(tree, call->version->schema);
+	/* Nulls that an apply leaves are refused, those in a document are taken as absent. */
+	if (!builtin && !apply)
+		schema_prune_nulls(tree, call->version->schema);
 	if (builtin && builtin->defaults)
 		builtin->defaults(tree, before);
-	causes = names_check(tree, call->resource);
-	if (!causes)
-		causes = schema_validate(tree, call->version->schema);
-	if (!causes && builtin && builtin->check)
-		causes = builtin->check(tree);
+	causes = check(call, tree, before);
+	if (!check_decoding(call, causes)) {
+		cJSON_Delete(causes);
+		return false;
+	}
 	if (!causes && server_is(call->resource->collection, "apiextensions.k8s.io",
 			       "customresourcedefinitions"))
 		crd_warn(call, tree);
@@ -97,33 +168,33 @@ keep_only_status(cJSON *config)
 }
 
 bool
+admit_typed(struct call *call, const cJSON *config)
+{
+	struct buf problem = BUF_INIT;
+	bool good;
+
+	if (!tree_empty(json_get(config, "metadata", "managedFields", NULL)))
+		return fail_bad_request(call, "metadata.managedFields must be nil");
+	good = typed_check(config, call->version->schema, &problem) ||
+	       fail_internal(call, "failed to create typed patch object (%s/%s; %s, Kind=%s): %s",
+		       json_string(tree_get(config, "metadata"), "namespace", ""), call->name,
+		       json_string(config, "apiVersion", ""), json_string(config, "kind", ""),
+		       problem.data);
+	buf_free(&problem);
+	return good;
+}
+
+void
 admit_apply(struct call *call, cJSON *config)
 {
-	cJSON *copy = cJSON_Duplicate(config, true);
-	struct buf unknown = BUF_INIT;
-	bool result = true;
-
-	if (!tree_empty(json_get(config, "metadata", "managedFields", NULL))) {
-		cJSON_Delete(copy);
-		return fail_bad_request(call, "metadata.managedFields must be nil");
-	}
-	schema_prune(copy, call->version->schema, &unknown);
-	cJSON_Delete(copy);
-	if (unknown.length) {
-		unknown.data[strcspn(unknown.data, "\n")] = '\0';
-		result = fail_internal(call,
-			"failed to create typed patch object (%s/%s; %s, Kind=%s): .%s: field not "
-			"declared in schema",
-			call->namespace_, call->name, call->version->api_version,
-			call->resource->kind, unknown.data);
-	}
-	buf_free(&unknown);
-	tree_drop_nulls(config);
+	if (call->resource->builtin)
+		tree_drop_nulls(config);
+	else
+		tree_drop_nulls(tree_object(config, "metadata"));
 	if (call->subresource)
 		keep_only_status(config);
 	else if (call->version->status)
 		tree_remove(config, "status");
-	return result;
 }
 
 static bool
@@ -131,15 +202,12 @@ run_json_patch(struct call *call, cJSON *tree, const cJSON *patch)
 {
 	struct error err = {0};
 
-	switch (patch_json(tree, patch, &err)) {
-	case 0:
-		return true;
-	case -ENOENT:
-		return fail(call, 422, "Invalid", cJSON_CreateObject(),
-			"the server rejected our request due to an error in our request");
-	default:
-		return fail_bad_request(call, "%s", err.text);
-	}
+	if (!cJSON_IsArray(patch))
+		return fail_bad_request(
+			call, "error decoding patch: a JSON patch is a list of operations");
+	return patch_json(tree, patch, &err) == 0 ||
+	       fail(call, 422, "Invalid", cJSON_CreateObject(),
+		       "the server rejected our request due to an error in our request");
 }
 
 bool
@@ -152,7 +220,7 @@ admit_patch(struct call *call, const char *type, cJSON *tree)
 
 	if ((strategic && !call->resource->builtin) ||
 		(!json && !strategic && strncmp(type, "application/merge-patch+json", 28) != 0))
-		return fail(call, 415, "UnsupportedMediaType", cJSON_CreateObject(),
+		return fail(call, 415, "UnsupportedMediaType", NULL,
 			"the body of the request was in an unknown format - accepted media types "
 			"include: "
 			"application/json-patch+json, application/merge-patch+json, "

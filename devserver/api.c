@@ -176,12 +176,18 @@ subresource_fits(struct call *call)
 		return call_is(call, "POST") || call_is(call, "DELETE") ? fail_method(call) : true;
 	if (strcmp(call->subresource, "scale") == 0 && call->version->scale)
 		return true;
-	return fail_no_path(call);
+	/* Of a custom resource, the object "is not there". */
+	return call->resource->builtin ? fail_no_path(call) : fail_not_found(call);
 }
 
 static void
 run_verb(struct call *call)
 {
+	if (call->unacceptable) {
+		fail(call, 406, "NotAcceptable", NULL,
+			"only the following media types are accepted: application/json");
+		return;
+	}
 	if (!subresource_fits(call))
 		return;
 	if (call->subresource && strcmp(call->subresource, "scale") == 0) {
@@ -240,8 +246,7 @@ api_is_watch(const struct api_request *request)
 	struct api_response response = API_RESPONSE_INIT;
 	struct call call;
 	bool watch = call_parse(&call, NULL, request, &response) && call_is(&call, "GET") &&
-		     call_flag(&call, "watch") && call.segments > 2 &&
-		     strncmp(call.segment[0], "api", 3) == 0;
+		     call_flag(&call, "watch") && call_is_list(&call);
 
 	call_free(&call);
 	api_response_free(&response);

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The one table of built-in kinds, and the schemas it names.
- *
- * A schema holds only what the server acts on: defaults, required fields, and how lists and maps merge. Every object
- * is open (unknown fields are kept), so a kind works before anyone described it; the real server knows every field and
- * drops or refuses others. Add a kind by adding a row.
+ * The one table of built-in kinds. Add a kind by adding a row; its schema, if it needs one, is in builtin_schemas.c.
  */
 #include "config.h"
 
@@ -12,174 +8,12 @@
 #include "devserver/defaults.h"
 #include "devserver/kinds.h"
 
-#define OPEN "\"type\":\"object\",\"x-kubernetes-preserve-unknown-fields\":true"
-#define KEYED(key)                                                                              \
-	"\"type\":\"array\",\"x-kubernetes-list-type\":\"map\",\"x-kubernetes-list-map-keys\":" \
-	"[" key "]"
-#define SET \
-	"{\"type\":\"array\",\"x-kubernetes-list-type\":\"set\",\"items\":{\"type\":\"string\"}}"
-#define ATOMIC     "{" OPEN ",\"x-kubernetes-map-type\":\"atomic\"}"
-#define STRINGS    "{\"type\":\"object\",\"additionalProperties\":{\"type\":\"string\"}}"
-#define REF(name)  "{\"$ref\":\"" name "\"}"
-#define STRING     "{\"type\":\"string\"}"
-#define INTEGER    "{\"type\":\"integer\"}"
-#define CONDITIONS "\"conditions\":{" KEYED("\"type\"") ",\"items\":{" OPEN "}}"
-#define META       "\"apiVersion\":" STRING ",\"kind\":" STRING ",\"metadata\":" REF("meta")
-#define STATUS     "\"status\":{" OPEN ",\"properties\":{" CONDITIONS "}}"
-#define WORKLOAD(required, properties)                                               \
-	"{" OPEN ",\"required\":[\"spec\"],\"properties\":{" META ",\"spec\":{" OPEN \
-	",\"required\":[" required "],\"properties\":{\"selector\":" ATOMIC          \
-	",\"template\":" REF("template") properties "}}," STATUS "}}"
-#define LABEL_SELECTED "\"selector\",\"template\""
-
-const char
-	*const builtin_definitions =
-		"{\"object\":{" OPEN ",\"properties\":{" META "," STATUS "}},"
-		"\"meta\":{" OPEN ",\"properties\":{\"name\":" STRING ",\"namespace\":" STRING
-		",\"generateName\":" STRING ",\"labels\":" STRINGS ",\"annotations\":" STRINGS
-		",\"finalizers\":" SET ",\"ownerReferences\":{" KEYED(
-			"\"uid\"") ",\"items\":{" OPEN ",\"x-kubernetes-map-type\":\"atomic\","
-				   "\"required\":[\"apiVersion\",\"kind\","
-				   "\"name\",\"uid\"]}}}},"
-				   "\"template\":{" OPEN ",\"properties\":{\"metadata\":" REF(
-					   "met"
-					   "a") ",\"spec\":" REF("podSpec") "}},"
-									    "\"podSpec\":{" OPEN
-									    ",\"required\":["
-									    "\"containers\"],"
-									    "\"properties\":{"
-									    "\"containers\":"
-									    "{" KEYED(
-										    "\"name\"") ","
-												"\""
-												"it"
-												"em"
-												"s"
-												"\""
-												":" REF("container") "},"
-														     "\"initContainers\":{" KEYED("\"name\"") ",\"items\":" REF(
-															     "container") "},"
-																	  "\"volumes\":{" KEYED("\"name\"") ",\"items\":{" OPEN
-																					    ",\"properties\":{\"name\":" STRING
-																					    "}}},"
-																					    "\"imagePullSecrets\":{" KEYED("\"name\"") ",\"items\":{" OPEN
-																										       "}},"
-																										       "\"hostAliases\":{" KEYED("\"ip\"") ",\"items\":{" OPEN
-																															   "}},"
-																															   "\"nodeSelector\":" ATOMIC ","
-																															   "\"restartPolicy\":{\"type\":\"string\",\"enum\":[\"Always\",\"OnFailure\",\"Never\"],\"default\":\"Always\"},"
-																															   "\"terminationGracePeriodSeconds\":{\"type\":\"integer\",\"default\":30},"
-																															   "\"dnsPolicy\":{\"type\":\"string\",\"default\":\"ClusterFirst\"},"
-																															   "\"securityContext\":{" OPEN
-																															   ",\"default\":{}},"
-																															   "\"schedulerName\":{\"type\":\"string\",\"default\":\"default-scheduler\"}}},"
-																															   "\"container\":{" OPEN
-																															   ",\"required\":[\"name\"],\"properties\":{\"name\":" STRING
-																															   ",\"image\":" STRING
-																															   ","
-																															   "\"ports\":{" KEYED(
-																																   "\"containerPort\",\"protocol\"") ",\"items\":{" OPEN ",\"required\":[\"containerPort\"],"
-																																				     "\"properties\":{\"containerPort\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":65535},"
-																																				     "\"protocol\":{\"type\":\"string\",\"default\":\"TCP\"}}}},"
-																																				     "\"env\":{" KEYED(
-																																					     "\"name\"") ",\"items\":{" OPEN
-																																							 ",\"required\":[\"name\"],\"properties\":{\"name\":" STRING
-																																							 ",\"value\":" STRING
-																																							 ","
-																																							 "\"valueFrom\":{" OPEN ",\"properties\":{\"fieldRef\":{" OPEN ",\"x-kubernetes-map-type\":\"atomic\","
-																																							 "\"properties\":{\"apiVersion\":{\"type\":\"string\",\"default\":\"v1\"}}},"
-																																							 "\"configMapKeyRef\":" ATOMIC
-																																							 ",\"secretKeyRef\":" ATOMIC
-																																							 ",\"resourceFieldRef\":" ATOMIC
-																																							 "}}}}},"
-																																							 "\"volumeMounts\":{" KEYED("\"mountPath\"") ",\"items\":{" OPEN
-																																												     ",\"properties\":{\"mountPath\":" STRING
-																																												     "}}},"
-																																												     "\"volumeDevices\":{" KEYED("\"devicePath\"") ",\"items\":{" OPEN
-																																																		   "}},"
-																																																		   "\"resources\":{" OPEN
-																																																		   ",\"default\":{},\"properties\":{\"claims\":{" KEYED(
-																																																			   "\"name\"") ",\"items\":{" OPEN
-																																																				       "}}}},"
-																																																				       "\"terminationMessagePath\":{\"type\":\"string\",\"default\":\"/dev/termination-log\"},"
-																																																				       "\"terminationMessagePolicy\":{\"type\":\"string\",\"default\":\"File\"}}},"
-																																																				       "\"pod\":{" OPEN ",\"required\":[\"spec\"],\"properties\":{" META ",\"spec\":" REF("podSpec") "," STATUS
-																																																																     "}},"
-																																																																     "\"deployment\":" WORKLOAD(LABEL_SELECTED, ",\"replicas\":{\"type\":\"integer\",\"minimum\":0,\"default\":1},"
-																																																																						"\"strategy\":{" OPEN
-																																																																						",\"default\":{},\"properties\":{\"type\":{\"type\":\"string\",\"enum\":[\"Recreate\",\"RollingUpdate\"],"
-																																																																						"\"default\":\"RollingUpdate\"},\"rollingUpdate\":{" OPEN
-																																																																						",\"properties\":{\"maxSurge\":{\"x-kubernetes-int-or-string\":true,"
-																																																																						"\"default\":\"25%\"},\"maxUnavailable\":{\"x-kubernetes-int-or-string\":true,\"default\":\"25%\"}}}}},"
-																																																																						"\"revisionHistoryLimit\":{\"type\":\"integer\",\"default\":10},"
-																																																																						"\"progressDeadlineSeconds\":{\"type\":\"integer\",\"default\":600}") ","
-																																																																														      "\"replicaset\":" WORKLOAD(
-																																																																															      LABEL_SELECTED, ",\"replicas\":{\"type\":\"integer\",\"minimum\":0,\"default\":1}") ","
-																																																																																										  "\"statefulset\":" WORKLOAD(
-																																																																																											  LABEL_SELECTED, ",\"replicas\":{\"type\":\"integer\",\"minimum\":0,\"default\":1},"
-																																																																																													  "\"podManagementPolicy\":{\"type\":\"string\",\"default\":\"OrderedReady\"},"
-																																																																																													  "\"revisionHistoryLimit\":{\"type\":\"integer\",\"default\":10}") ","
-																																																																																																					    "\"daemonset\":" WORKLOAD(
-																																																																																																						    LABEL_SELECTED,
-																																																																																																						    ",\"revisionHistoryLimit\":{\"type\":\"integer\",\"default\":10}") ","
-																																																																																																														       "\"job\":" WORKLOAD(
-																																																																																																															       "\"template\"", ",\"parallelism\":{\"type\":\"integer\",\"default\":1},\"completions\":{\"type\":\"integer\",\"default\":1},"
-																																																																																																																	       "\"backoffLimit\":{\"type\":\"integer\",\"default\":6}") ","
-																																																																																																																									"\"service\":{" OPEN ",\"properties\":{" META ",\"spec\":{" OPEN ",\"properties\":{\"selector\":" ATOMIC
-																																																																																																																									","
-																																																																																																																									"\"ports\":{" KEYED(
-																																																																																																																										"\"port\",\"protocol\"") ",\"items\":{" OPEN
-																																																																																																																													 ",\"required\":[\"port\"],\"properties\":{"
-																																																																																																																													 "\"port\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":65535},\"protocol\":{\"type\":\"string\",\"default\":\"TCP\"}}}},"
-																																																																																																																													 "\"type\":{\"type\":\"string\",\"enum\":[\"ClusterIP\",\"ExternalName\",\"LoadBalancer\",\"NodePort\"],\"default\":\"ClusterIP\"},"
-																																																																																																																													 "\"sessionAffinity\":{\"type\":\"string\",\"default\":\"None\"},"
-																																																																																																																													 "\"internalTrafficPolicy\":{\"type\":\"string\",\"default\":\"Cluster\"}}},"
-																																																																																																																													 "\"status\":{" OPEN
-																																																																																																																													 ",\"default\":{\"loadBalancer\":{}},\"properties\":{" CONDITIONS
-																																																																																																																													 "}}}},"
-																																																																																																																													 "\"configmap\":{" OPEN ",\"properties\":{" META
-																																																																																																																													 ",\"data\":" STRINGS
-																																																																																																																													 ",\"binaryData\":" STRINGS
-																																																																																																																													 "}},"
-																																																																																																																													 "\"secret\":{" OPEN
-																																																																																																																													 ",\"properties\":{" META
-																																																																																																																													 ",\"data\":" STRINGS
-																																																																																																																													 ",\"type\":{\"type\":\"string\",\"default\":\"Opaque\"}}},"
-																																																																																																																													 "\"event\":{" OPEN
-																																																																																																																													 ",\"properties\":{" META
-																																																																																																																													 "}},"
-																																																																																																																													 "\"serviceaccount\":{" OPEN
-																																																																																																																													 ",\"properties\":{" META
-																																																																																																																													 ",\"secrets\":{" KEYED(
-																																																																																																																														 "\"name\"") ",\"items\":{" OPEN
-																																																																																																																															     "}},"
-																																																																																																																															     "\"imagePullSecrets\":{\"type\":\"array\",\"x-kubernetes-list-type\":\"atomic\"}}},"
-																																																																																																																															     "\"namespace\":{" OPEN
-																																																																																																																															     ",\"properties\":{" META ",\"spec\":{" OPEN
-																																																																																																																															     "}," STATUS
-																																																																																																																															     "}},"
-																																																																																																																															     "\"crd\":{" OPEN
-																																																																																																																															     ",\"required\":[\"spec\"],\"properties\":{" META ",\"spec\":{" OPEN
-																																																																																																																															     ",\"required\":[\"group\",\"names\",\"scope\",\"versions\"],\"properties\":{\"group\":" STRING
-																																																																																																																															     ","
-																																																																																																																															     "\"scope\":{\"type\":\"string\",\"enum\":[\"Cluster\",\"Namespaced\"]},"
-																																																																																																																															     "\"names\":{" OPEN
-																																																																																																																															     ",\"required\":[\"kind\",\"plural\"]},\"conversion\":{" OPEN
-																																																																																																																															     ",\"default\":{\"strategy\":\"None\"}},"
-																																																																																																																															     "\"versions\":{\"type\":\"array\",\"items\":{" OPEN
-																																																																																																																															     ",\"required\":[\"name\",\"served\",\"storage\"]}}}}," STATUS
-																																																																																																																															     "}},"
-																																																																																																																															     "\"lease\":{" OPEN
-																																																																																																																															     ",\"properties\":{" META
-																																																																																																																															     "}}}";
-
-#define N      KIND_NAMESPACED
-#define S      KIND_STATUS
-#define G      KIND_GENERATION
-#define C      KIND_CREATE_ON_UPDATE
-#define WORK   (N | S | G | KIND_ALL)
-#define RBAC   "rbac.authorization.k8s.io"
-#define ANSWER KIND_ANSWER
+#define N    KIND_NAMESPACED
+#define S    KIND_STATUS
+#define G    KIND_GENERATION
+#define C    KIND_CREATE_ON_UPDATE
+#define WORK (N | S | G | KIND_ALL)
+#define RBAC "rbac.authorization.k8s.io"
 
 static const char event_fields[] =
 	"involvedObject.kind,involvedObject.namespace,involvedObject.name,involvedObject.uid,"
@@ -187,90 +21,290 @@ static const char event_fields[] =
 	"type";
 static const char new_event_fields[] =
 	"regarding.kind,regarding.namespace,regarding.name,regarding.uid,reason,type";
+static const char pod_fields[] =
+	"spec.nodeName,spec.restartPolicy,spec.serviceAccountName,status.phase,status.podIP";
+static const char event_columns[] =
+	"Last Seen|date|.lastTimestamp;Type|string|.type;Reason|string|.reason;"
+	"Object|string|{.involvedObject.kind}/{.involvedObject.name};Message|string|.message";
+static const char new_event_columns[] =
+	"Last Seen|date|.deprecatedLastTimestamp;Type|string|.type;Reason|string|.reason;"
+	"Object|string|{.regarding.kind}/{.regarding.name};Message|string|.note";
+static const char deployment_columns[] =
+	"Ready|string|{.status.readyReplicas:0}/{.spec.replicas:0};"
+	"Up-to-date|integer|{.status.updatedReplicas:0};Available|integer|{.status."
+	"availableReplicas:0}";
+static const char replicaset_columns[] =
+	"Desired|integer|.spec.replicas;Current|integer|{.status.replicas:0};"
+	"Ready|integer|{.status.readyReplicas:0}";
+static const char ready_columns[] = "Ready|string|{.status.readyReplicas:0}/{.spec.replicas:0}";
+static const char daemonset_columns[] =
+	"Desired|integer|{.status.desiredNumberScheduled:0};Ready|integer|{.status.numberReady:0}";
+static const char service_columns[] = "Type|string|.spec.type;Cluster-IP|string|.spec.clusterIP";
+static const char phase_column[] = "Status|string|.status.phase";
 
 const struct builtin builtin_kinds[] = {
-	{"", "v1", "namespaces", "Namespace", "ns", S, "namespace", "Status|string|.status.phase",
-		"status.phase", default_namespace, NULL},
-	{"", "v1", "configmaps", "ConfigMap", "cm", N, "configmap", "Data|string|#.data", NULL,
-		NULL, NULL},
-	{"", "v1", "secrets", "Secret", NULL, N, "secret", "Type|string|.type;Data|integer|#.data",
-		"type", default_secret, NULL},
-	{"", "v1", "services", "Service", "svc", N | S | KIND_ALL, "service",
-		"Type|string|.spec.type;Cluster-IP|string|.spec.clusterIP",
-		"spec.clusterIP,spec.type", default_service, NULL},
-	{"", "v1", "serviceaccounts", "ServiceAccount", "sa", N, "serviceaccount", NULL, NULL, NULL,
-		NULL},
-	{"", "v1", "pods", "Pod", "po", WORK, "pod", "Status|string|.status.phase",
-		"spec.nodeName,spec.restartPolicy,spec.serviceAccountName,status.phase,status."
-		"podIP",
-		default_pod, NULL},
-	{"", "v1", "events", "Event", "ev", N | C, "event",
-		"Last Seen|date|.lastTimestamp;Type|string|.type;Reason|string|.reason;"
-		"Object|string|{.involvedObject.kind}/"
-		"{.involvedObject.name};Message|string|.message",
-		event_fields, NULL, NULL},
-	{"", "v1", "endpoints", "Endpoints", "ep", N, NULL, NULL, NULL, NULL, NULL},
-	{"", "v1", "persistentvolumeclaims", "PersistentVolumeClaim", "pvc", N | S, NULL,
-		"Status|string|.status.phase", NULL, NULL, NULL},
-	{"", "v1", "persistentvolumes", "PersistentVolume", "pv", S, NULL,
-		"Status|string|.status.phase", NULL, NULL, NULL},
-	{"", "v1", "nodes", "Node", "no", S, NULL, NULL, "spec.unschedulable", NULL, NULL},
-	{"", "v1", "replicationcontrollers", "ReplicationController", "rc", WORK, NULL, NULL, NULL,
-		NULL, NULL},
-	{"", "v1", "resourcequotas", "ResourceQuota", "quota", N | S, NULL, NULL, NULL, NULL, NULL},
-	{"", "v1", "limitranges", "LimitRange", "limits", N, NULL, NULL, NULL, NULL, NULL},
-	{"events.k8s.io", "v1", "events", "Event", "ev", N | C | KIND_NEW_EVENT, "event",
-		"Last Seen|date|.deprecatedLastTimestamp;Type|string|.type;Reason|string|.reason;"
-		"Object|string|{.regarding.kind}/{.regarding.name};Message|string|.note",
-		new_event_fields, NULL, check_event},
-	{"apps", "v1", "deployments", "Deployment", "deploy", WORK | KIND_SCALE, "deployment",
-		"Ready|string|{.status.readyReplicas:0}/"
-		"{.spec.replicas:0};Up-to-date|integer|{.status.updatedReplicas:0};"
-		"Available|integer|{.status.availableReplicas:0}",
-		NULL, default_deployment, check_workload},
-	{"apps", "v1", "replicasets", "ReplicaSet", "rs", WORK | KIND_SCALE, "replicaset",
-		"Desired|integer|.spec.replicas;Current|integer|{.status.replicas:0};Ready|integer|"
-		"{.status.readyReplicas:0}",
-		NULL, default_workload, check_workload},
-	{"apps", "v1", "statefulsets", "StatefulSet", "sts", WORK | KIND_SCALE, "statefulset",
-		"Ready|string|{.status.readyReplicas:0}/{.spec.replicas:0}", NULL, default_workload,
-		check_workload},
-	{"apps", "v1", "daemonsets", "DaemonSet", "ds", WORK, "daemonset",
-		"Desired|integer|{.status.desiredNumberScheduled:0};Ready|integer|{.status."
-		"numberReady:0}",
-		NULL, default_workload, check_workload},
-	{"apps", "v1", "controllerrevisions", "ControllerRevision", NULL, N, NULL, NULL, NULL, NULL,
-		NULL},
-	{"batch", "v1", "jobs", "Job", NULL, WORK, "job",
-		"Completions|string|{.status.succeeded:0}/{.spec.completions:1}", NULL, NULL, NULL},
-	{"batch", "v1", "cronjobs", "CronJob", "cj", WORK, NULL, "Schedule|string|.spec.schedule",
-		NULL, NULL, NULL},
-	{"coordination.k8s.io", "v1", "leases", "Lease", NULL, N | C, "lease",
-		"Holder|string|.spec.holderIdentity", NULL, NULL, NULL},
-	{"networking.k8s.io", "v1", "ingresses", "Ingress", "ing", N | S | G, NULL,
-		"Class|string|.spec.ingressClassName", NULL, NULL, NULL},
-	{"networking.k8s.io", "v1", "networkpolicies", "NetworkPolicy", "netpol", N | G, NULL, NULL,
-		NULL, NULL, NULL},
-	{"policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget", "pdb", N | S | G, NULL,
-		NULL, NULL, NULL, NULL},
-	{"autoscaling", "v2", "horizontalpodautoscalers", "HorizontalPodAutoscaler", "hpa", N | S,
-		NULL, NULL, NULL, NULL, NULL},
-	{"discovery.k8s.io", "v1", "endpointslices", "EndpointSlice", NULL, N | G, NULL, NULL, NULL,
-		NULL, NULL},
-	{RBAC, "v1", "roles", "Role", NULL, N | C | KIND_FREE_NAME, NULL, NULL, NULL, NULL, NULL},
-	{RBAC, "v1", "rolebindings", "RoleBinding", NULL, N | C | KIND_FREE_NAME, NULL, NULL, NULL,
-		NULL, NULL},
-	{RBAC, "v1", "clusterroles", "ClusterRole", NULL, C | KIND_FREE_NAME, NULL, NULL, NULL,
-		NULL, NULL},
-	{RBAC, "v1", "clusterrolebindings", "ClusterRoleBinding", NULL, C | KIND_FREE_NAME, NULL,
-		NULL, NULL, NULL, NULL},
-	{"apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition",
-		"crd,crds", S | G, "crd", "Created At|string|.metadata.creationTimestamp", NULL,
-		default_crd, check_crd},
-	{"authorization.k8s.io", "v1", "selfsubjectaccessreviews", "SelfSubjectAccessReview", NULL,
-		ANSWER, NULL, NULL, NULL, answer_access_review, NULL},
-	{"authentication.k8s.io", "v1", "selfsubjectreviews", "SelfSubjectReview", NULL, ANSWER,
-		NULL, NULL, NULL, answer_self_review, NULL},
+	{.group = "",
+		.version = "v1",
+		.plural = "namespaces",
+		.kind = "Namespace",
+		.short_names = "ns",
+		.flags = S | KIND_LABEL_NAME,
+		.schema = "namespace",
+		.columns = phase_column,
+		.fields = "status.phase",
+		.defaults = default_namespace,
+		.prepare = prepare_namespace},
+	{.group = "",
+		.version = "v1",
+		.plural = "configmaps",
+		.kind = "ConfigMap",
+		.short_names = "cm",
+		.flags = N,
+		.schema = "configmap",
+		.columns = "Data|string|#.data"},
+	{.group = "",
+		.version = "v1",
+		.plural = "secrets",
+		.kind = "Secret",
+		.flags = N,
+		.schema = "secret",
+		.columns = "Type|string|.type;Data|integer|#.data",
+		.fields = "type",
+		.defaults = default_secret,
+		.check = check_secret},
+	{.group = "",
+		.version = "v1",
+		.plural = "services",
+		.kind = "Service",
+		.short_names = "svc",
+		.flags = N | S | KIND_ALL | KIND_LABEL_NAME | KIND_SHOW_DELETED,
+		.schema = "service",
+		.columns = service_columns,
+		.fields = "spec.clusterIP,spec.type",
+		.defaults = default_service,
+		.prepare = prepare_service,
+		.check = check_service},
+	{.group = "",
+		.version = "v1",
+		.plural = "serviceaccounts",
+		.kind = "ServiceAccount",
+		.short_names = "sa",
+		.flags = N | KIND_SHOW_DELETED,
+		.schema = "serviceaccount"},
+	{.group = "",
+		.version = "v1",
+		.plural = "pods",
+		.kind = "Pod",
+		.short_names = "po",
+		.flags = WORK | KIND_SHOW_DELETED,
+		.schema = "pod",
+		.columns = phase_column,
+		.fields = pod_fields,
+		.defaults = default_pod,
+		.prepare = prepare_pod,
+		.check = check_pod},
+	{.group = "",
+		.version = "v1",
+		.plural = "events",
+		.kind = "Event",
+		.short_names = "ev",
+		.flags = N | C,
+		.columns = event_columns,
+		.fields = event_fields,
+		.check = check_core_event},
+	{.group = "",
+		.version = "v1",
+		.plural = "endpoints",
+		.kind = "Endpoints",
+		.short_names = "ep",
+		.flags = N},
+	{.group = "",
+		.version = "v1",
+		.plural = "persistentvolumeclaims",
+		.kind = "PersistentVolumeClaim",
+		.short_names = "pvc",
+		.flags = N | S | KIND_SHOW_DELETED,
+		.columns = phase_column},
+	{.group = "",
+		.version = "v1",
+		.plural = "persistentvolumes",
+		.kind = "PersistentVolume",
+		.short_names = "pv",
+		.flags = S | KIND_SHOW_DELETED,
+		.columns = phase_column},
+	{.group = "",
+		.version = "v1",
+		.plural = "nodes",
+		.kind = "Node",
+		.short_names = "no",
+		.flags = S,
+		.fields = "spec.unschedulable"},
+	{.group = "",
+		.version = "v1",
+		.plural = "replicationcontrollers",
+		.kind = "ReplicationController",
+		.short_names = "rc",
+		.flags = WORK},
+	{.group = "",
+		.version = "v1",
+		.plural = "resourcequotas",
+		.kind = "ResourceQuota",
+		.short_names = "quota",
+		.flags = N | S | KIND_SHOW_DELETED},
+	{.group = "",
+		.version = "v1",
+		.plural = "limitranges",
+		.kind = "LimitRange",
+		.short_names = "limits",
+		.flags = N},
+	{.group = "events.k8s.io",
+		.version = "v1",
+		.plural = "events",
+		.kind = "Event",
+		.short_names = "ev",
+		.flags = N | C | KIND_NEW_EVENT,
+		.columns = new_event_columns,
+		.fields = new_event_fields,
+		.check = check_event},
+	{.group = "apps",
+		.version = "v1",
+		.plural = "deployments",
+		.kind = "Deployment",
+		.short_names = "deploy",
+		.flags = WORK | KIND_SCALE,
+		.schema = "deployment",
+		.columns = deployment_columns,
+		.defaults = default_deployment,
+		.check = check_workload},
+	{.group = "apps",
+		.version = "v1",
+		.plural = "replicasets",
+		.kind = "ReplicaSet",
+		.short_names = "rs",
+		.flags = WORK | KIND_SCALE,
+		.schema = "replicaset",
+		.columns = replicaset_columns,
+		.defaults = default_workload,
+		.check = check_workload},
+	{.group = "apps",
+		.version = "v1",
+		.plural = "statefulsets",
+		.kind = "StatefulSet",
+		.short_names = "sts",
+		.flags = WORK | KIND_SCALE,
+		.schema = "statefulset",
+		.columns = ready_columns,
+		.defaults = default_workload,
+		.check = check_workload},
+	{.group = "apps",
+		.version = "v1",
+		.plural = "daemonsets",
+		.kind = "DaemonSet",
+		.short_names = "ds",
+		.flags = WORK,
+		.schema = "daemonset",
+		.columns = daemonset_columns,
+		.defaults = default_workload,
+		.check = check_workload},
+	{.group = "apps",
+		.version = "v1",
+		.plural = "controllerrevisions",
+		.kind = "ControllerRevision",
+		.flags = N},
+	{.group = "batch",
+		.version = "v1",
+		.plural = "jobs",
+		.kind = "Job",
+		.flags = WORK,
+		.schema = "job",
+		.columns = "Completions|string|{.status.succeeded:0}/{.spec.completions:1}",
+		.defaults = default_workload},
+	{.group = "batch",
+		.version = "v1",
+		.plural = "cronjobs",
+		.kind = "CronJob",
+		.short_names = "cj",
+		.flags = WORK,
+		.columns = "Schedule|string|.spec.schedule"},
+	{.group = "coordination.k8s.io",
+		.version = "v1",
+		.plural = "leases",
+		.kind = "Lease",
+		.flags = N | C,
+		.columns = "Holder|string|.spec.holderIdentity"},
+	{.group = "networking.k8s.io",
+		.version = "v1",
+		.plural = "ingresses",
+		.kind = "Ingress",
+		.short_names = "ing",
+		.flags = N | S | G,
+		.columns = "Class|string|.spec.ingressClassName"},
+	{.group = "networking.k8s.io",
+		.version = "v1",
+		.plural = "networkpolicies",
+		.kind = "NetworkPolicy",
+		.short_names = "netpol",
+		.flags = N | G},
+	{.group = "policy",
+		.version = "v1",
+		.plural = "poddisruptionbudgets",
+		.kind = "PodDisruptionBudget",
+		.short_names = "pdb",
+		.flags = N | S | G},
+	{.group = "autoscaling",
+		.version = "v2",
+		.plural = "horizontalpodautoscalers",
+		.kind = "HorizontalPodAutoscaler",
+		.short_names = "hpa",
+		.flags = N | S},
+	{.group = "discovery.k8s.io",
+		.version = "v1",
+		.plural = "endpointslices",
+		.kind = "EndpointSlice",
+		.flags = N | G},
+	{.group = RBAC,
+		.version = "v1",
+		.plural = "roles",
+		.kind = "Role",
+		.flags = N | C | KIND_FREE_NAME},
+	{.group = RBAC,
+		.version = "v1",
+		.plural = "rolebindings",
+		.kind = "RoleBinding",
+		.flags = N | C | KIND_FREE_NAME},
+	{.group = RBAC,
+		.version = "v1",
+		.plural = "clusterroles",
+		.kind = "ClusterRole",
+		.flags = C | KIND_FREE_NAME},
+	{.group = RBAC,
+		.version = "v1",
+		.plural = "clusterrolebindings",
+		.kind = "ClusterRoleBinding",
+		.flags = C | KIND_FREE_NAME},
+	{.group = "apiextensions.k8s.io",
+		.version = "v1",
+		.plural = "customresourcedefinitions",
+		.kind = "CustomResourceDefinition",
+		.short_names = "crd,crds",
+		.flags = S | G,
+		.schema = "crd",
+		.columns = "Created At|string|.metadata.creationTimestamp",
+		.defaults = default_crd,
+		.prepare = prepare_crd,
+		.check = check_crd},
+	{.group = "authorization.k8s.io",
+		.version = "v1",
+		.plural = "selfsubjectaccessreviews",
+		.kind = "SelfSubjectAccessReview",
+		.flags = KIND_ANSWER,
+		.defaults = answer_access_review},
+	{.group = "authentication.k8s.io",
+		.version = "v1",
+		.plural = "selfsubjectreviews",
+		.kind = "SelfSubjectReview",
+		.flags = KIND_ANSWER,
+		.defaults = answer_self_review},
 };
 
 const size_t builtin_count = sizeof(builtin_kinds) / sizeof(builtin_kinds[0]);

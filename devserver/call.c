@@ -130,6 +130,22 @@ call_is(const struct call *call, const char *method)
 	return strcmp(call->request->method, method) == 0;
 }
 
+/* Groups that only CRDs make answer in text. */
+static bool
+no_resource(struct call *call, const struct kinds *kinds, const char *group)
+{
+	bool builtin = false;
+
+	call->resource = NULL;
+	for (const struct resource *r = kinds->first; r; r = r->next)
+		if (r->builtin && strcmp(r->group, group) == 0)
+			builtin = true;
+	if (builtin)
+		return fail_no_path(call);
+	call_reply_text(call, 404, "404 page not found\n");
+	return false;
+}
+
 /* Behind the version: [namespaces/NS/]PLURAL[/NAME[/SUB]]; "namespaces/NS" alone is the Namespace. */
 static bool
 resolve_rest(struct call *call, const struct kinds *kinds, const char *group, const char *version,
@@ -148,18 +164,28 @@ resolve_rest(struct call *call, const struct kinds *kinds, const char *group, co
 		return fail_no_path(call);
 	call->resource = kinds_find(kinds, group, segment[0]);
 	call->version = call->resource ? kinds_version(call->resource, version) : NULL;
-	if (!call->version || (*call->namespace_ && !kinds_namespaced(call->resource))) {
-		call->resource = NULL;
-		return fail_no_path(call);
-	}
+	if (!call->version || (*call->namespace_ && !kinds_namespaced(call->resource)))
+		return no_resource(call, kinds, group);
 	call->name = segment[1];
 	call->subresource = count > 2 ? segment[2] : NULL;
 	if (count < 2)
 		call->name = NULL;
 	/* A namespaced object has no path without its namespace. */
-	if (call->name && kinds_namespaced(call->resource) && !*call->namespace_)
-		return fail_no_path(call);
+	if (kinds_namespaced(call->resource) && !*call->namespace_ &&
+		(call->name || call_is(call, "POST")))
+		return no_resource(call, kinds, group);
 	return true;
+}
+
+bool
+call_is_list(const struct call *call)
+{
+	size_t at = call->segments && strcmp(call->segment[0], "api") == 0 ? 2 : 3,
+	       count = call->segments;
+
+	if (!count || strncmp(call->segment[0], "api", 3) != 0)
+		return false;
+	return count == at + 1 || (count == at + 3 && strcmp(call->segment[at], "namespaces") == 0);
 }
 
 static bool
@@ -221,6 +247,7 @@ call_negotiate(struct call *call)
 		accept += length + (accept[length] == ',');
 	}
 	call->form = FORM_OBJECT;
+	call->unacceptable = call->request->accept && *call->request->accept;
 }
 
 const char *

@@ -35,6 +35,7 @@ struct call {
 	const char *namespace_; /* "" for cluster scope or all namespaces */
 	const char *name, *subresource;
 	enum form form;
+	bool unacceptable;          /* Accept names nothing that is served */
 	const char *include_object; /* of a Table: "Metadata" (default), "Object", "None" */
 };
 
@@ -43,6 +44,8 @@ bool call_parse(struct call *call, struct api *api, const struct api_request *re
 	struct api_response *response);
 /* Finds what a path under /api or /apis names; false: answered with 404. */
 bool call_resolve(struct call *call, const struct kinds *kinds);
+/* Whether the path is that of a whole resource, by its shape alone. */
+bool call_is_list(const struct call *call);
 /* Chooses among what Accept allows. */
 void call_negotiate(struct call *call);
 void call_free(struct call *call);
@@ -69,6 +72,8 @@ bool fail_conflict(
 	struct call *call, const char *name, const char *why); /* why NULL: modified meanwhile */
 bool fail_invalid(
 	struct call *call, const char *name, cJSON *causes); /* 422; takes causes, not NULL */
+/* The same naming another kind, or the plural, where the real server does. */
+bool fail_invalid_kind(struct call *call, const char *kind, const char *name, cJSON *causes);
 bool fail_forbidden(struct call *call, const char *name, cJSON *causes, const char *why);
 bool fail_internal(struct call *call, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -19,25 +19,31 @@
 void
 default_crd(cJSON *object, const cJSON *old)
 {
-	cJSON *names = tree_object(tree_object(object, "spec"), "names"), *status, *stored,
-	      *versions;
+	cJSON *names = tree_object(tree_object(object, "spec"), "names");
 	const char *kind = json_string(names, "kind", "");
 	char *text = xasprintf("%sList", kind);
 
-	if (!tree_get(names, "listKind"))
+	(void)old;
+	if (*kind && !tree_get(names, "listKind"))
 		tree_set_string(names, "listKind", text);
 	for (char *p = text; *p; p++)
 		if (*p >= 'A' && *p <= 'Z')
 			*p = (char)(*p - 'A' + 'a');
-	text[strlen(text) - strlen("list")] = '\0';
-	if (!tree_get(names, "singular"))
+	text[strlen(kind)] = '\0';
+	if (*kind && !tree_get(names, "singular"))
 		tree_set_string(names, "singular", text);
 	free(text);
+}
+
+void
+prepare_crd(cJSON *object, const cJSON *old)
+{
+	cJSON *status = tree_object(object, "status"),
+	      *stored = tree_array(status, "storedVersions");
+	const cJSON *versions = json_get(object, "spec", "versions", NULL);
+
 	if (old)
 		return;
-	status = tree_object(object, "status");
-	stored = tree_array(status, "storedVersions");
-	versions = tree_find(object, "spec", "versions", NULL);
 	for (const cJSON *v = versions ? versions->child : NULL; v; v = v->next)
 		if (json_bool(v, "storage", false))
 			cJSON_AddItemToArray(
@@ -46,33 +52,73 @@ default_crd(cJSON *object, const cJSON *old)
 	tree_set(status, "acceptedNames", tree_literal("{\"plural\":\"\",\"kind\":\"\"}"));
 }
 
+/* Structural: every part says its type. */
+static cJSON *
+check_structural(cJSON *causes, const cJSON *schema, const char *path, const char *what)
+{
+	const cJSON *properties = tree_get(schema, "properties"),
+		    *items = tree_get(schema, "items");
+	const cJSON *rest = tree_get(schema, "additionalProperties");
+	char *below;
+
+	if (!tree_get(schema, "type") && !json_bool(schema, "x-kubernetes-int-or-string", false) &&
+		!json_bool(schema, "x-kubernetes-preserve-unknown-fields", false)) {
+		below = xasprintf("%s.type", path);
+		causes = causes_add(causes, CAUSE_REQUIRED, below,
+			"Required value: must not be empty %s", what);
+		free(below);
+	}
+	for (const cJSON *p = properties ? properties->child : NULL; p; p = p->next) {
+		below = xasprintf("%s.properties[%s]", path, p->string);
+		causes = check_structural(causes, p, below, "for specified object fields");
+		free(below);
+	}
+	if (cJSON_IsObject(rest)) {
+		below = xasprintf("%s.additionalProperties", path);
+		causes = check_structural(causes, rest, below, "for specified object fields");
+		free(below);
+	}
+	if (cJSON_IsObject(items)) {
+		below = xasprintf("%s.items", path);
+		causes = check_structural(causes, items, below, "for specified array items");
+		free(below);
+	}
+	return causes;
+}
+
+static cJSON *
+check_version(cJSON *causes, const cJSON *version, size_t index, bool only)
+{
+	const cJSON *schema = json_get(version, "schema", "openAPIV3Schema", NULL);
+	char *field = xasprintf("spec.versions[%zu].schema.openAPIV3Schema", index);
+	const char *path = only ? "spec.validation.openAPIV3Schema" : field;
+	struct buf type = BUF_INIT;
+
+	if (!cJSON_IsObject(schema)) {
+		causes = causes_add(causes, CAUSE_REQUIRED, field, "Required value");
+	} else if (tree_get(schema, "type") &&
+		   strcmp(json_string(schema, "type", ""), "object") != 0) {
+		buf_addf(&type, "%s.type", path);
+		causes = causes_add(causes, CAUSE_INVALID, type.data,
+			"Invalid value: \"%s\": must be object at the root",
+			json_string(schema, "type", ""));
+	} else {
+		causes = check_structural(causes, schema, path, "at the root");
+	}
+	buf_free(&type);
+	free(field);
+	return causes;
+}
+
 static cJSON *
 check_versions(cJSON *causes, const cJSON *versions)
 {
+	bool only = versions && versions->child && !versions->child->next;
 	size_t index = 0, storage = 0;
 
-	for (const cJSON *v = versions ? versions->child : NULL; v; v = v->next, index++) {
-		const cJSON *schema = json_get(v, "schema", "openAPIV3Schema", NULL);
-		char *field = xasprintf("spec.versions[%zu].schema.openAPIV3Schema", index);
-
+	for (const cJSON *v = versions ? versions->child : NULL; v; v = v->next) {
 		storage += json_bool(v, "storage", false);
-		if (!cJSON_IsObject(schema))
-			causes = causes_add(causes, CAUSE_REQUIRED, field,
-				"Required value: schemas are required");
-		else if (strcmp(json_string(schema, "type", ""), "object") != 0) {
-			struct buf type = BUF_INIT;
-
-			buf_addf(&type, "%s.type", field);
-			causes = causes_add(causes,
-				tree_get(schema, "type") ? CAUSE_INVALID : CAUSE_REQUIRED,
-				type.data,
-				tree_get(schema, "type")
-					? "Invalid value: \"%s\": must be object at the root"
-					: "Required value%s: must not be empty at the root",
-				json_string(schema, "type", ""));
-			buf_free(&type);
-		}
-		free(field);
+		causes = check_version(causes, v, index++, only);
 	}
 	if (storage != 1)
 		causes = causes_add(causes, CAUSE_INVALID, "spec.versions",
@@ -81,7 +127,7 @@ check_versions(cJSON *causes, const cJSON *versions)
 }
 
 cJSON *
-check_crd(const cJSON *object)
+check_crd(const cJSON *object, const cJSON *old)
 {
 	const cJSON *spec = tree_get(object, "spec");
 	const char *group = json_string(spec, "group", ""),
@@ -91,6 +137,7 @@ check_crd(const cJSON *object)
 	char *want = xasprintf("%s.%s", plural, group);
 	cJSON *causes = NULL;
 
+	(void)old;
 	if (strcmp(name, want) != 0)
 		causes = causes_add(causes, CAUSE_INVALID, "metadata.name",
 			"Invalid value: \"%s\": must be spec.names.plural+\".\"+spec.group", name);

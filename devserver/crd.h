@@ -7,7 +7,8 @@
 
 /* For the table of built-in kinds. */
 void default_crd(cJSON *object, const cJSON *old);
-cJSON *check_crd(const cJSON *object);
+void prepare_crd(cJSON *object, const cJSON *old);
+cJSON *check_crd(const cJSON *object, const cJSON *old);
 /* Tells the client what of an accepted CRD is not enforced. */
 void crd_warn(struct call *call, const cJSON *object);
 

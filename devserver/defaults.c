@@ -25,13 +25,20 @@ default_string(cJSON *object, const char *key, const char *value)
 void
 default_namespace(cJSON *object, const cJSON *old)
 {
-	cJSON *finalizers, *metadata = tree_object(object, "metadata");
+	cJSON *metadata = tree_object(object, "metadata");
 
+	(void)old;
 	tree_set_string(tree_object(metadata, "labels"), "kubernetes.io/metadata.name",
 		json_string(metadata, "name", ""));
+}
+
+void
+prepare_namespace(cJSON *object, const cJSON *old)
+{
+	cJSON *finalizers = tree_array(tree_object(object, "spec"), "finalizers");
+
 	if (old)
 		return;
-	finalizers = tree_array(tree_object(object, "spec"), "finalizers");
 	if (!finalizers->child)
 		cJSON_AddItemToArray(finalizers, cJSON_CreateString("kubernetes"));
 	tree_set_string(tree_object(object, "status"), "phase", "Active");
@@ -58,28 +65,81 @@ default_secret(cJSON *object, const cJSON *old)
 void
 default_service(cJSON *object, const cJSON *old)
 {
-	cJSON *spec = tree_object(object, "spec");
-	const char *uid = json_string(tree_get(object, "metadata"), "uid", "");
-	const cJSON *before = json_get(old, "spec", "clusterIP", NULL);
-	unsigned int hash = 5;
-	char address[32];
+	cJSON *ports = tree_find(object, "spec", "ports", NULL);
 
-	for (cJSON *port = tree_get(spec, "ports") ? tree_get(spec, "ports")->child : NULL; port;
-		port = port->next)
+	(void)old;
+	for (cJSON *port = ports ? ports->child : NULL; port; port = port->next)
 		if (!tree_get(port, "targetPort"))
 			tree_set(port, "targetPort", cJSON_Duplicate(tree_get(port, "port"), true));
-	if (strcmp(json_string(spec, "type", ""), "ExternalName") == 0)
-		return;
+}
+
+/* An address of the service network, from the uid. */
+static void
+service_address(const char *uid, char *out, size_t size)
+{
+	unsigned int hash = 5;
+
 	for (const char *p = uid; *p; p++)
 		hash = hash * 33 + (unsigned char)*p;
-	snprintf(address, sizeof(address), "10.0.%u.%u", hash / 254 % 256, hash % 254 + 1);
+	snprintf(out, size, "10.0.%u.%u", hash / 254 % 256, hash % 254 + 1);
+}
+
+static void
+default_words(cJSON *object, const char *key, const char *word)
+{
+	if (!tree_get(object, key))
+		cJSON_AddItemToArray(tree_array(object, key), cJSON_CreateString(word));
+}
+
+void
+prepare_service(cJSON *object, const cJSON *old)
+{
+	cJSON *spec = tree_object(object, "spec");
+	const cJSON *before = json_get(old, "spec", "clusterIP", NULL);
+	char address[32];
+
+	if (!old)
+		tree_object(tree_object(object, "status"), "loadBalancer");
+	if (strcmp(json_string(spec, "type", ""), "ExternalName") == 0)
+		return;
+	service_address(
+		json_string(tree_get(object, "metadata"), "uid", ""), address, sizeof(address));
 	default_string(spec, "clusterIP", cJSON_IsString(before) ? before->valuestring : address);
-	if (!tree_get(spec, "clusterIPs"))
-		cJSON_AddItemToArray(tree_array(spec, "clusterIPs"),
-			cJSON_CreateString(json_string(spec, "clusterIP", "")));
-	if (!tree_get(spec, "ipFamilies"))
-		cJSON_AddItemToArray(tree_array(spec, "ipFamilies"), cJSON_CreateString("IPv4"));
+	default_words(spec, "clusterIPs", json_string(spec, "clusterIP", ""));
+	default_words(spec, "ipFamilies", "IPv4");
 	default_string(spec, "ipFamilyPolicy", "SingleStack");
+}
+
+cJSON *
+check_service(const cJSON *object, const cJSON *old)
+{
+	const cJSON *spec = tree_get(object, "spec");
+
+	(void)old;
+	if (!tree_empty(tree_get(spec, "ports")) ||
+		strcmp(json_string(spec, "type", ""), "ExternalName") == 0 ||
+		strcmp(json_string(spec, "clusterIP", ""), "None") == 0)
+		return NULL;
+	return causes_add(NULL, CAUSE_REQUIRED, "spec.ports", "Required value");
+}
+
+cJSON *
+check_secret(const cJSON *object, const cJSON *old)
+{
+	const cJSON *data = tree_get(object, "data");
+	cJSON *causes = NULL;
+
+	(void)old;
+	for (const cJSON *item = data ? data->child : NULL; item; item = item->next) {
+		struct buf out = BUF_INIT;
+
+		/* A type error: the real server can't decode it. */
+		if (!base64_decode(&out, item->valuestring, strlen(item->valuestring)))
+			causes = causes_add(causes, CAUSE_TYPE, item->string,
+				"illegal base64 data at input byte 0");
+		buf_free(&out);
+	}
+	return causes;
 }
 
 /* Always for :latest or no tag, as kubelets need it. */
@@ -107,7 +167,13 @@ default_pod_spec(cJSON *spec)
 void
 default_pod(cJSON *object, const cJSON *old)
 {
+	(void)old;
 	default_pod_spec(tree_get(object, "spec"));
+}
+
+void
+prepare_pod(cJSON *object, const cJSON *old)
+{
 	if (!old)
 		tree_set_string(tree_object(object, "status"), "phase", "Pending");
 }
@@ -175,27 +241,54 @@ selector_mismatch(const cJSON *match, const cJSON *labels)
 	return NULL;
 }
 
-cJSON *
-check_workload(const cJSON *object)
+static cJSON *
+check_containers(cJSON *causes, const cJSON *spec, const char *field)
 {
-	const cJSON *selector = json_get(object, "spec", "selector", NULL);
-	const cJSON *match = tree_get(selector, "matchLabels");
+	if (tree_empty(tree_get(spec, "containers")))
+		causes = causes_add(causes, CAUSE_REQUIRED, field, "Required value");
+	return causes;
+}
 
-	if (selector && tree_empty(selector))
-		return causes_add(NULL, CAUSE_INVALID, "spec.selector",
+cJSON *
+check_pod(const cJSON *object, const cJSON *old)
+{
+	(void)old;
+	return check_containers(NULL, tree_get(object, "spec"), "spec.containers");
+}
+
+cJSON *
+check_workload(const cJSON *object, const cJSON *old)
+{
+	const cJSON *selector = json_get(object, "spec", "selector", NULL),
+		    *was = json_get(old, "spec", "selector", NULL);
+	cJSON *causes = NULL;
+	struct buf shown = BUF_INIT;
+
+	if (selector && tree_empty(selector)) {
+		causes = causes_add(NULL, CAUSE_INVALID, "spec.selector",
 			"Invalid value: {}: empty selector is invalid for deployment");
-	return selector_mismatch(
-		match, json_get(object, "spec", "template", "metadata", "labels", NULL));
+	} else if (was && !tree_equal(was, selector)) {
+		json_print(&shown, selector);
+		causes = causes_add(NULL, CAUSE_INVALID, "spec.selector",
+			"Invalid value: %s: field is immutable", shown.data);
+	} else {
+		causes = selector_mismatch(tree_get(selector, "matchLabels"),
+			json_get(object, "spec", "template", "metadata", "labels", NULL));
+	}
+	buf_free(&shown);
+	return check_containers(causes, json_get(object, "spec", "template", "spec", NULL),
+		"spec.template.spec.containers");
 }
 
 /* What events.k8s.io/v1 asks for beyond the core spelling. */
 cJSON *
-check_event(const cJSON *object)
+check_event(const cJSON *object, const cJSON *old)
 {
 	static const char *const required[] = {
 		"reportingController", "reportingInstance", "action", "reason", "eventTime"};
 	cJSON *causes = NULL;
 
+	(void)old;
 	if (json_get(object, "series", NULL) == NULL)
 		for (size_t i = 0; i < sizeof(required) / sizeof(required[0]); i++)
 			if (!*json_string(object, required[i], ""))
@@ -210,4 +303,17 @@ check_event(const cJSON *object)
 		causes = causes_add(causes, CAUSE_INVALID, "note",
 			"Invalid value: \"\": can have at most %d bytes", EVENT_TEXT_MAX);
 	return causes;
+}
+
+cJSON *
+check_core_event(const cJSON *object, const cJSON *old)
+{
+	const char *about = json_string(tree_get(object, "involvedObject"), "namespace", "");
+	const char *in = json_string(tree_get(object, "metadata"), "namespace", "");
+
+	(void)old;
+	if (strcmp(about, in) == 0 || (!*about && strcmp(in, "default") == 0))
+		return NULL;
+	return causes_add(NULL, CAUSE_INVALID, "involvedObject.namespace",
+		"Invalid value: \"%s\": does not match event.namespace", about);
 }

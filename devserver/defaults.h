@@ -7,6 +7,9 @@
 
 /* object: about to be written; old: as it is, NULL for a create. */
 void default_namespace(cJSON *object, const cJSON *old);
+void prepare_namespace(cJSON *object, const cJSON *old);
+void prepare_service(cJSON *object, const cJSON *old);
+void prepare_pod(cJSON *object, const cJSON *old);
 void default_secret(cJSON *object, const cJSON *old);
 void default_service(cJSON *object, const cJSON *old);
 void default_pod(cJSON *object, const cJSON *old);
@@ -17,7 +20,11 @@ void answer_access_review(cJSON *object, const cJSON *old);
 void answer_self_review(cJSON *object, const cJSON *old);
 
 /* NULL, or an array of causes as in a Status ({"reason", "message", "field"}); cJSON_Delete(). */
-cJSON *check_workload(const cJSON *object);
-cJSON *check_event(const cJSON *object);
+cJSON *check_workload(const cJSON *object, const cJSON *old);
+cJSON *check_pod(const cJSON *object, const cJSON *old);
+cJSON *check_core_event(const cJSON *object, const cJSON *old);
+cJSON *check_service(const cJSON *object, const cJSON *old);
+cJSON *check_secret(const cJSON *object, const cJSON *old);
+cJSON *check_event(const cJSON *object, const cJSON *old);
 
 #endif

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "common/memory.h"
+#include "devserver/causes.h"
+#include "devserver/options.h"
 #include "devserver/render.h"
 #include "devserver/selectors.h"
 #include "devserver/tree.h"
@@ -63,7 +65,8 @@ delete_object(struct api *api, struct collection *collection, struct object *obj
 	metadata = tree_object(tree, "metadata");
 	server_time(now, 0);
 	tree_set_string(metadata, "deletionTimestamp", now);
-	tree_set_int(metadata, "deletionGracePeriodSeconds", 0);
+	if (!server_is(collection, "", "namespaces"))
+		tree_set_int(metadata, "deletionGracePeriodSeconds", 0);
 	if (tree_get(metadata, "generation"))
 		tree_set_int(metadata, "generation", json_int(metadata, "generation", 0) + 1);
 	server_put(api, collection, tree);
@@ -93,36 +96,47 @@ struct options {
 	bool dry_run;
 };
 
-static void
-read_propagation(struct options *options, const char *policy)
+static bool
+read_propagation(struct call *call, struct options *options, const char *policy)
 {
-	options->propagation = strcmp(policy, "Foreground") == 0 ? PROPAGATE_FOREGROUND
-			       : strcmp(policy, "Orphan") == 0   ? PROPAGATE_ORPHAN
-								 : PROPAGATE_BACKGROUND;
+	static const char *const words[] = {"Background", "Foreground", "Orphan"};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strcmp(policy, words[i]) == 0) {
+			options->propagation = (enum propagation)i;
+			return true;
+		}
+	return options_fail(call, "DeleteOptions",
+		causes_add(NULL, CAUSE_ENUM, "propagationPolicy",
+			"Unsupported value: \"%s\": supported values: \"Foreground\", "
+			"\"Background\", \"Orphan\", \"nil\"",
+			policy));
 }
 
-/* From the query, then the body, which wins. */
+/* From the query, then the body. free_options() in any case. */
 static bool
 read_options(struct call *call, struct options *options)
 {
 	const char *policy = call_parameter(call, "propagationPolicy"),
 		   *dry = call_parameter(call, "dryRun");
 	cJSON *body = NULL;
+	bool good;
 
 	*options = (struct options){.dry_run = dry && strcmp(dry, "All") == 0};
-	if (call->request->body_length && !(body = write_body(call)))
+	if (!options_check_write(call, false) ||
+		(call->request->body_length && !(body = write_body(call))))
 		return false;
 	if (!policy)
 		policy = json_string(body, "propagationPolicy",
 			json_bool(body, "orphanDependents", false) ? "Orphan" : "Background");
-	read_propagation(options, policy);
+	good = read_propagation(call, options, policy);
 	options->uid = xstrdup(json_string(tree_get(body, "preconditions"), "uid", ""));
 	options->resource_version =
 		xstrdup(json_string(tree_get(body, "preconditions"), "resourceVersion", ""));
 	if (!tree_empty(tree_get(body, "dryRun")))
 		options->dry_run = true;
 	cJSON_Delete(body);
-	return true;
+	return good;
 }
 
 static void
@@ -135,22 +149,28 @@ free_options(struct options *options)
 static bool
 check_preconditions(struct call *call, const struct options *options, const struct object *object)
 {
-	char version[24], *why;
+	const struct resource *r = call->resource;
+	bool uid = *options->uid && strcmp(options->uid, object->uid) != 0;
+	const char *field = uid ? "UID" : "ResourceVersion",
+		   *asked = uid ? options->uid : options->resource_version;
+	char version[24];
+	cJSON *details;
 
 	snprintf(version, sizeof(version), "%llu", (unsigned long long)object->revision);
-	if (*options->uid && strcmp(options->uid, object->uid) != 0)
-		why = xasprintf(
-			"Precondition failed: UID in precondition: %s, UID in object meta: %s",
-			options->uid, object->uid);
-	else if (*options->resource_version && strcmp(options->resource_version, version) != 0)
-		why = xasprintf("Precondition failed: ResourceVersion in precondition: %s, "
-				"ResourceVersion in object meta: %s",
-			options->resource_version, version);
-	else
+	if (!uid &&
+		(!*options->resource_version || strcmp(options->resource_version, version) == 0))
 		return true;
-	fail_conflict(call, object->name, why);
-	free(why);
-	return false;
+	details = cJSON_CreateObject();
+	tree_set_string(details, "name", object->name);
+	if (*r->group)
+		tree_set_string(details, "group", r->group);
+	tree_set_string(details, "kind", r->kind);
+	return fail(call, 409, "Conflict", details,
+		"Operation cannot be fulfilled on %s%s%s \"%s\": the %s in the precondition (%s) "
+		"does not match the %s in "
+		"record (%s). The object might have been %s",
+		r->kind, *r->group ? "." : "", r->group, object->name, field, asked, field,
+		uid ? object->uid : version, uid ? "deleted and then recreated" : "modified");
 }
 
 static void
@@ -172,6 +192,15 @@ reply_gone(struct call *call, const struct object *object)
 	cJSON_Delete(status);
 }
 
+static void
+reply_deleted(struct call *call, const struct object *object)
+{
+	if (call->resource->flags & KIND_SHOW_DELETED)
+		render_reply(call, 200, object);
+	else
+		reply_gone(call, object);
+}
+
 void
 write_delete(struct call *call)
 {
@@ -183,13 +212,11 @@ write_delete(struct call *call)
 		fail_not_found(call);
 		return;
 	}
-	if (!read_options(call, &options))
-		return;
 	store_ref(object);
-	if (!check_preconditions(call, &options, object))
+	if (!read_options(call, &options) || !check_preconditions(call, &options, object))
 		goto out;
 	if (options.dry_run || delete_object(call->api, collection, object, options.propagation))
-		reply_gone(call, object);
+		reply_deleted(call, object);
 	else
 		render_reply(call, 200, store_find(collection, call->namespace_, call->name));
 out:
@@ -214,6 +241,7 @@ write_delete_collection(struct call *call)
 	}
 	if (!read_options(call, &options)) {
 		selectors_free(selectors);
+		free_options(&options);
 		return;
 	}
 	store_range(collection, call->namespace_, &start, &end);

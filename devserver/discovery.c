@@ -153,7 +153,10 @@ resource_list(struct call *call, const char *group, const char *version)
 		return true;
 	}
 	cJSON_Delete(tree);
-	call_reply_text(call, 404, "404 page not found\n");
+	if (*group)
+		call_reply_text(call, 404, "404 page not found\n");
+	else
+		fail_no_path(call);
 	return true;
 }
 

@@ -202,7 +202,7 @@ compare(const cJSON *before, const cJSON *after, const cJSON *schema, cJSON **re
 	}
 	compare_members(after, before, schema, false, ret_changed, ret_removed);
 	compare_members(before, after, schema, true, ret_changed, ret_removed);
-	if (!before)
+	if (!before && !schema_always(schema))
 		*ret_changed = with_self(*ret_changed);
 	if (!after)
 		*ret_removed = with_self(*ret_removed);

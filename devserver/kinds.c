@@ -105,12 +105,30 @@ builtin_resource(struct kinds *kinds, struct store *store, const struct builtin 
 	return r;
 }
 
+/* Names refer to earlier ones only. */
+static cJSON *
+read_definitions(void)
+{
+	cJSON *definitions = cJSON_CreateObject();
+
+	for (const struct builtin_schema *s = builtin_schemas; s->name; s++) {
+		char *text = xstrdup(s->text);
+
+		for (char *p = text; *p; p++)
+			if (*p == '\'')
+				*p = '"';
+		tree_set(definitions, s->name, tree_literal(text));
+		schema_expand(tree_get(definitions, s->name), definitions);
+		free(text);
+	}
+	return definitions;
+}
+
 void
 kinds_open(struct kinds *kinds, struct store *store)
 {
-	*kinds = (struct kinds){.definitions = tree_literal(builtin_definitions)};
+	*kinds = (struct kinds){.definitions = read_definitions()};
 	kinds->last = &kinds->first;
-	schema_expand(kinds->definitions, kinds->definitions);
 	for (size_t i = 0; i < builtin_count; i++)
 		kinds_add(kinds, builtin_resource(kinds, store, &builtin_kinds[i]));
 }

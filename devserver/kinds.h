@@ -20,6 +20,8 @@ enum {
 	KIND_CREATE_ON_UPDATE = 1 << 6, /* PUT of a missing object creates it */
 	KIND_FREE_NAME = 1 << 7,        /* names with ':' are fine (RBAC) */
 	KIND_ALL = 1 << 8,              /* in kubectl's category "all" */
+	KIND_LABEL_NAME = 1 << 9,       /* names are single labels: no dots */
+	KIND_SHOW_DELETED = 1 << 10,    /* delete answers the object, not a Status */
 };
 
 /* One row: a kind in one version. */
@@ -30,15 +32,19 @@ struct builtin {
 	const char *schema;  /* a name in the definitions, NULL: none */
 	const char *columns; /* NAME|TYPE|PATH;... between Name and Age */
 	const char *fields; /* field selectors beyond metadata.name and .namespace, comma between */
-	void (*defaults)(
-		cJSON *object, const cJSON *old); /* what the schema's defaults can't say */
-	cJSON *(*check)(const cJSON *object);     /* causes beyond the schema, NULL: none */
+	/* old NULL: a create. defaults: what the schema's can't say; prepare: what no manager owns. */
+	void (*defaults)(cJSON *object, const cJSON *old);
+	void (*prepare)(cJSON *object, const cJSON *old);
+	/* Causes beyond the schema, NULL: none. */
+	cJSON *(*check)(const cJSON *object, const cJSON *old);
 };
 
 extern const struct builtin builtin_kinds[];
 extern const size_t builtin_count;
-/* The schemas that the table names, as {"NAME": schema}; parsed once a registry. */
-extern const char *const builtin_definitions;
+/* The schemas that the table names, in the shorthand of builtin_schemas.c; ends with a NULL name. */
+extern const struct builtin_schema {
+	const char *name, *text;
+} builtin_schemas[];
 
 struct version {
 	struct resource *resource;

@@ -137,6 +137,19 @@ changes(const cJSON *before, const cJSON *after, const cJSON *schema, cJSON **re
 	*ret_removed = fields_strip_server(*ret_removed);
 }
 
+/* Without what the endpoint does not write. Takes set. */
+static cJSON *
+of_endpoint(cJSON *set, const struct manager *manager)
+{
+	if (!set || manager->subresource || !manager->version->status)
+		return set;
+	tree_remove(set, "f:status");
+	if (set->child)
+		return set;
+	cJSON_Delete(set);
+	return NULL;
+}
+
 void
 managed_update(const cJSON *before, cJSON *after, const struct manager *manager)
 {
@@ -147,6 +160,7 @@ managed_update(const cJSON *before, cJSON *after, const struct manager *manager)
 	      *mine, *own;
 
 	changes(before, after, manager->version->schema, &changed, &removed);
+	changed = of_endpoint(changed, manager);
 	own = find_entry(entries, manager, "Update");
 	take_from_others(entries, own, changed);
 	take_from_others(entries, own, removed);
@@ -191,8 +205,7 @@ entry_title(const cJSON *entry)
 	if (*subresource)
 		buf_addf(&text, " with subresource \"%s\"", subresource);
 	if (update)
-		buf_addf(&text, " using %s at %s", json_string(entry, "apiVersion", ""),
-			json_string(entry, "time", ""));
+		buf_addf(&text, " using %s", json_string(entry, "apiVersion", ""));
 	title = xstrdup(text.data);
 	buf_free(&text);
 	return title;

@@ -60,6 +60,25 @@ merge_apply(cJSON *live, const cJSON *config, const cJSON *schema)
 	}
 }
 
+static void remove_fields(cJSON *live, const cJSON *last, const cJSON *owned, const cJSON *schema,
+	const cJSON *list_schema);
+
+/* What loses all it had becomes null, as on the real server. */
+static void
+remove_below(cJSON *live, cJSON *value, const cJSON *last, const cJSON *owned, const cJSON *schema,
+	const cJSON *list_schema)
+{
+	bool empty = !value->child;
+
+	remove_fields(value, last, owned, schema, list_schema);
+	if (!empty && (cJSON_IsObject(value) || cJSON_IsArray(value)) && !value->child) {
+		if (value->string)
+			tree_set(live, value->string, cJSON_CreateNull());
+		else
+			cJSON_ReplaceItemViaPointer(live, value, cJSON_CreateNull());
+	}
+}
+
 /* list_schema: of the list that live is an item of, whose keys stay; NULL elsewhere. */
 static void
 remove_fields(cJSON *live, const cJSON *last, const cJSON *owned, const cJSON *schema,
@@ -75,7 +94,8 @@ remove_fields(cJSON *live, const cJSON *last, const cJSON *owned, const cJSON *s
 		below = fields_schema(schema, element);
 		if (kept || !(fields_member(node) ||
 				    (element[0] == 'f' && schema_property(schema, element + 2))))
-			remove_fields(value, node, kept, below, element[0] == 'f' ? NULL : schema);
+			remove_below(
+				live, value, node, kept, below, element[0] == 'f' ? NULL : schema);
 		else if (!(element[0] == 'f' && is_key(list_schema, element + 2)))
 			cJSON_Delete(cJSON_DetachItemViaPointer(live, value));
 	}

@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "devserver/causes.h"
@@ -72,6 +73,9 @@ check_name(cJSON *causes, const char *name, const struct resource *resource)
 	if (strlen(name) > SUBDOMAIN_MAX)
 		causes = causes_add(causes, CAUSE_INVALID, "metadata.name",
 			"Invalid value: \"%s\": must be no more than 253 characters", name);
+	if (resource->flags & KIND_LABEL_NAME && strchr(name, '.'))
+		return causes_add(causes, CAUSE_INVALID, "metadata.name",
+			"Invalid value: \"%s\": must not contain dots", name);
 	if (!is_subdomain(name))
 		causes = causes_add(causes, CAUSE_INVALID, "metadata.name",
 			"Invalid value: \"%s\": %s", name, subdomain_rule);
@@ -85,13 +89,14 @@ check_key(cJSON *causes, const char *field, const char *key)
 
 	if (strlen(name) > LABEL_MAX)
 		return causes_add(causes, CAUSE_INVALID, field,
-			"Invalid value: \"%s\": name part must be no more than 63 characters", key);
+			"Invalid value: \"%s\": name part must be no more than 63 bytes", key);
 	if (!*name || !is_word(name, strlen(name)))
 		return causes_add(causes, CAUSE_INVALID, field, "Invalid value: \"%s\": %s", key,
 			name_part_rule);
 	if (slash && (slash == key || slash - key > SUBDOMAIN_MAX))
 		return causes_add(causes, CAUSE_INVALID, field,
-			"Invalid value: \"%s\": prefix part must be 1 to 253 characters", key);
+			"Invalid value: \"%s\": prefix part %s", key,
+			slash == key ? "must be non-empty" : "must be no more than 253 bytes");
 	return causes;
 }
 
@@ -104,7 +109,7 @@ check_labels(cJSON *causes, const cJSON *labels)
 		causes = check_key(causes, "metadata.labels", label->string);
 		if (strlen(value) > LABEL_MAX)
 			causes = causes_add(causes, CAUSE_INVALID, "metadata.labels",
-				"Invalid value: \"%s\": must be no more than 63 characters", value);
+				"Invalid value: \"%s\": must be no more than 63 bytes", value);
 		if (!is_word(value, strlen(value)))
 			causes = causes_add(causes, CAUSE_INVALID, "metadata.labels",
 				"Invalid value: \"%s\": %s", value, label_rule);
@@ -131,12 +136,19 @@ check_annotations(cJSON *causes, const cJSON *annotations)
 static cJSON *
 check_owners(cJSON *causes, const cJSON *owners)
 {
-	size_t controllers = 0;
+	static const char *const required[] = {"apiVersion", "kind", "name", "uid"};
+	size_t controllers = 0, index = 0;
+	char field[64];
 
-	for (const cJSON *owner = owners ? owners->child : NULL; owner; owner = owner->next) {
-		if (!*json_string(owner, "uid", ""))
-			causes = causes_add(causes, CAUSE_INVALID, "metadata.ownerReferences.uid",
-				"Invalid value: \"\": uid must not be empty");
+	for (const cJSON *owner = owners ? owners->child : NULL; owner;
+		owner = owner->next, index++) {
+		for (size_t i = 0; i < sizeof(required) / sizeof(required[0]); i++)
+			if (!*json_string(owner, required[i], "")) {
+				snprintf(field, sizeof(field), "metadata.ownerReferences[%zu].%s",
+					index, required[i]);
+				causes = causes_add(causes, CAUSE_REQUIRED, field,
+					"Required value: must not be empty");
+			}
 		controllers += json_bool(owner, "controller", false);
 	}
 	if (controllers > 1)

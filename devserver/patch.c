@@ -89,6 +89,17 @@ walk(cJSON *at, const char *pointer, char **ret_last)
 	return at;
 }
 
+/* cJSON_InsertItemInArray() of Debian 12 fails everywhere but at 0: append, then move what follows behind it. */
+static void
+insert_item(cJSON *array, int index, cJSON *item)
+{
+	int behind = cJSON_GetArraySize(array) - index;
+
+	cJSON_AddItemToArray(array, item);
+	for (int i = 0; i < behind; i++)
+		cJSON_AddItemToArray(array, cJSON_DetachItemFromArray(array, index));
+}
+
 static int
 put(cJSON *target, const char *pointer, cJSON *value, bool replace)
 {
@@ -107,10 +118,8 @@ put(cJSON *target, const char *pointer, cJSON *value, bool replace)
 
 		if (replace)
 			cJSON_ReplaceItemInArray(at, index, copy);
-		else if (index == cJSON_GetArraySize(at))
-			cJSON_AddItemToArray(at, copy);
 		else
-			cJSON_InsertItemInArray(at, index, copy);
+			insert_item(at, index, copy);
 		result = 0;
 	}
 out:

@@ -15,6 +15,7 @@
 #include "common/memory.h"
 #include "devserver/base64.h"
 #include "devserver/causes.h"
+#include "devserver/options.h"
 #include "devserver/read.h"
 #include "devserver/render.h"
 #include "devserver/selectors.h"
@@ -46,14 +47,15 @@ bool
 read_version(struct call *call, uint64_t *ret)
 {
 	const char *text = call_parameter(call, "resourceVersion");
+	bool watch = call_flag(call, "watch");
 
 	*ret = 0;
 	if (!text || !*text || parse_number(text, ret))
 		return true;
-	return fail(call, 400, "BadRequest", NULL,
-		"resourceVersion: Invalid value: \"%s\": strconv.ParseUint: parsing \"%s\": "
+	return fail(call, watch ? 500 : 400, watch ? "" : "BadRequest", NULL,
+		"%sresourceVersion: Invalid value: \"%s\": strconv.ParseUint: parsing \"%s\": "
 		"invalid syntax",
-		text, text);
+		watch ? "" : "invalid resource version: ", text, text);
 }
 
 struct page {
@@ -90,7 +92,7 @@ read_token(struct call *call, const char *token, struct page *page)
 		page->after = xstrdup(colon + 1);
 	}
 	buf_free(&plain);
-	return good || fail_bad_request(call, "continue key is not valid: illegal base64 data");
+	return good || fail_bad_request(call, "invalid continue token: continue key is not valid");
 }
 
 static bool
@@ -138,9 +140,12 @@ read_page(struct call *call, struct page *page)
 	uint64_t asked, current = store_revision(call->api->store);
 
 	*page = (struct page){.revision = current};
-	if (limit && *limit && !parse_number(limit, &page->limit))
+	/* A negative limit is none. */
+	if (limit && *limit && *limit != '-' && !parse_number(limit, &page->limit))
 		return fail_bad_request(
-			call, "limit: Invalid value: \"%s\": must be a number", limit);
+			call, "strconv.ParseInt: parsing \"%s\": invalid syntax", limit);
+	if (!options_check_list(call))
+		return false;
 	if (!read_version(call, &asked))
 		return false;
 	if (token && *token) {

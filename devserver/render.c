@@ -52,8 +52,9 @@ render_whole(struct buf *out, const struct call *call, const struct object *obje
 	cJSON_Delete(tree);
 }
 
+/* Lists of custom resources always have a continue member. */
 static void
-render_meta(struct buf *out, const struct list_meta *meta)
+render_meta(struct buf *out, const struct call *call, const struct list_meta *meta)
 {
 	buf_addf(out, "\"metadata\":{\"resourceVersion\":\"%" PRIu64 "\"", meta->revision);
 	if (meta->continue_) {
@@ -61,6 +62,8 @@ render_meta(struct buf *out, const struct list_meta *meta)
 		json_put_string(out, meta->continue_, strlen(meta->continue_));
 		if (meta->remaining)
 			buf_addf(out, ",\"remainingItemCount\":%" PRId64, meta->remaining);
+	} else if (!call->resource->builtin && call->form == FORM_OBJECT) {
+		buf_adds(out, ",\"continue\":\"\"");
 	}
 	buf_addc(out, '}');
 }
@@ -78,7 +81,7 @@ static void
 table_head(struct buf *out, const struct call *call, const struct list_meta *meta, bool columns)
 {
 	buf_adds(out, "{\"kind\":\"Table\",\"apiVersion\":\"meta.k8s.io/v1\",");
-	render_meta(out, meta);
+	render_meta(out, call, meta);
 	buf_adds(out, ",\"columnDefinitions\":");
 	if (columns)
 		table_columns(out, call);
@@ -151,7 +154,7 @@ list_head(struct buf *out, const struct call *call, const struct list_meta *meta
 	else
 		buf_addf(out, "{\"kind\":\"%s\",\"apiVersion\":\"%s\",", call->resource->list_kind,
 			call->version->api_version);
-	render_meta(out, meta);
+	render_meta(out, call, meta);
 	buf_adds(out, ",\"items\":[");
 }
 

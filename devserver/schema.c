@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "common/memory.h"
+#include "devserver/kinds.h"
 #include "devserver/schema.h"
 #include "devserver/tree.h"
 
@@ -137,20 +138,75 @@ schema_default(cJSON *value, const cJSON *schema)
 }
 
 void
+schema_prune_nulls(cJSON *value, const cJSON *schema)
+{
+	tree_each_safe(child, next, value)
+	{
+		const cJSON *below = cJSON_IsArray(value) ? schema_items(schema)
+							  : schema_child(schema, child->string);
+
+		if (cJSON_IsNull(child) && cJSON_IsObject(value) && below &&
+			tree_get(below, "type") && !json_bool(below, "nullable", false))
+			cJSON_Delete(cJSON_DetachItemViaPointer(value, child));
+		else
+			schema_prune_nulls(child, below);
+	}
+}
+
+bool
+schema_always(const cJSON *schema)
+{
+	return json_bool(schema, "x-always", false);
+}
+
+static void
+expand_fields(cJSON *schema, const char *fields)
+{
+	cJSON *properties = tree_object(schema, "properties"), *names = kinds_words(fields);
+
+	for (const cJSON *name = names->child; name; name = name->next)
+		if (!tree_get(properties, name->valuestring))
+			tree_set(properties, name->valuestring,
+				tree_literal("{\"x-kubernetes-preserve-unknown-fields\":true}"));
+	cJSON_Delete(names);
+	tree_set_string(schema, "type", "object");
+}
+
+/* The members of one schema that are shorthand. */
+static void
+expand_here(cJSON *schema)
+{
+	cJSON *fields = tree_take(schema, "x-fields"), *key = tree_take(schema, "x-key");
+
+	if (tree_get(schema, "x-open")) {
+		tree_remove(schema, "x-open");
+		tree_set_string(schema, "type", "object");
+		tree_set(schema, "x-kubernetes-preserve-unknown-fields", cJSON_CreateTrue());
+	}
+	if (cJSON_IsString(fields))
+		expand_fields(schema, fields->valuestring);
+	if (cJSON_IsString(key)) {
+		tree_set_string(schema, "type", "array");
+		tree_set_string(schema, "x-kubernetes-list-type", "map");
+		tree_set(schema, "x-kubernetes-list-map-keys", kinds_words(key->valuestring));
+	}
+	cJSON_Delete(fields);
+	cJSON_Delete(key);
+}
+
+void
 schema_expand(cJSON *schema, const cJSON *definitions)
 {
+	if (cJSON_IsObject(schema))
+		expand_here(schema);
 	tree_each_safe(child, next, schema)
 	{
 		const char *name = json_string(child, "$ref", NULL);
 		const cJSON *target = name ? tree_get(definitions, name) : NULL;
 
-		if (target) {
-			cJSON *copy = cJSON_Duplicate(target, true);
-
-			schema_expand(copy, definitions);
-			tree_set(schema, child->string, copy);
-		} else {
+		if (target)
+			tree_set(schema, child->string, cJSON_Duplicate(target, true));
+		else
 			schema_expand(child, definitions);
-		}
 	}
 }

@@ -21,14 +21,18 @@ const cJSON *schema_list_keys(const cJSON *schema); /* array of strings */
 bool schema_atomic_map(const cJSON *schema);
 /* Whether a member of this name may exist. */
 bool schema_declares(const cJSON *schema, const char *key);
+/* There even when it was not sent: a change that makes it owns only what is in it. */
+bool schema_always(const cJSON *schema);
 
 /* Removes what the schema does not know; appends each removed path to unknown, one per line, when that is not NULL. */
 void schema_prune(cJSON *value, const cJSON *schema, struct buf *unknown);
+/* Removes null members that the schema does not let be null. */
+void schema_prune_nulls(cJSON *value, const cJSON *schema);
 void schema_default(cJSON *value, const cJSON *schema);
 /* NULL, or the causes of a refusal (causes.h); cJSON_Delete(). */
 cJSON *schema_validate(const cJSON *value, const cJSON *schema);
 
-/* Replaces {"$ref": NAME} by a copy of that definition, at any depth; definitions must be free of cycles. */
+/* Expands the shorthand of builtin_schemas.c, at any depth; what it refers to must be expanded already. */
 void schema_expand(cJSON *schema, const cJSON *definitions);
 
 #endif

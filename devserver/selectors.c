@@ -19,7 +19,7 @@ enum operator{ OP_IN, OP_NOT_IN, OP_EXISTS, OP_NOT_EXISTS };
 
 struct requirement {
 	char *key;
-	enum operator operator;
+	enum operator op;
 	cJSON *values; /* object used as a set */
 };
 
@@ -117,25 +117,25 @@ parse_requirement(struct cursor *c, struct requirement *r, bool sets)
 		return error_set(c->err, -EINVAL,
 			       "unable to parse requirement: found '%.20s', expected: identifier",
 			       c->p) == 0;
-	r->operator= negated ? OP_NOT_EXISTS : OP_EXISTS;
+	r->op = negated ? OP_NOT_EXISTS : OP_EXISTS;
 	if (negated || (sets && (!*c->p || *c->p == ',')))
 		return true;
 	if (sets && take_operator_word(c, "in")) {
-		r->operator= OP_IN;
+		r->op = OP_IN;
 		return parse_set(c, r);
 	}
 	if (sets && take_operator_word(c, "notin")) {
-		r->operator= OP_NOT_IN;
+		r->op = OP_NOT_IN;
 		return parse_set(c, r);
 	}
 	if (take(c, "!="))
-		r->operator= OP_NOT_IN;
+		r->op = OP_NOT_IN;
 	else if (take(c, "==") || take(c, "="))
-		r->operator= OP_IN;
+		r->op = OP_IN;
 	else
 		return error_set(c->err, -EINVAL,
 			       "unable to parse requirement: found '%.20s', expected: in, notin, "
-			       "=, ==, !=",
+			       "=, ==, !=, gt, lt",
 			       c->p) == 0;
 	add_value(r, take_word(c));
 	return true;
@@ -183,7 +183,12 @@ check_fields(struct selectors *s, const struct version *version, struct error *e
 		while (known && strcmp(known->valuestring, s->fields[i].key) != 0)
 			known = known->next;
 		if (!known)
-			return error_set(err, -EINVAL, "field label not supported: %s",
+			return error_set(err, -EINVAL,
+				       version->resource->builtin
+					       ? "\"%s\" is not a known field selector: only "
+						 "\"metadata.name\", "
+						 "\"metadata.namespace\""
+					       : "field label not supported: %s",
 				       s->fields[i].key) == 0;
 		s->whole = true;
 	}
@@ -235,7 +240,7 @@ selectors_none(const struct selectors *s)
 static bool
 match_one(const struct requirement *r, const char *value)
 {
-	switch (r->operator) {
+	switch (r->op) {
 	case OP_IN:
 		return value && tree_get(r->values, value);
 	case OP_NOT_IN:

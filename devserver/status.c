@@ -156,7 +156,7 @@ object_details(const struct call *call, const char *name, const char *kind)
 {
 	cJSON *details = cJSON_CreateObject();
 
-	if (name)
+	if (name && *name)
 		tree_set_string(details, "name", name);
 	if (*call->resource->group)
 		tree_set_string(details, "group", call->resource->group);
@@ -203,10 +203,10 @@ fail_conflict(struct call *call, const char *name, const char *why)
 }
 
 bool
-fail_invalid(struct call *call, const char *name, cJSON *causes)
+fail_invalid_kind(struct call *call, const char *kind, const char *name, cJSON *causes)
 {
 	const struct resource *r = call->resource;
-	cJSON *details = object_details(call, name, r->kind);
+	cJSON *details = object_details(call, name, kind);
 	bool many = causes->child && causes->child->next;
 	struct buf text = BUF_INIT;
 
@@ -214,10 +214,16 @@ fail_invalid(struct call *call, const char *name, cJSON *causes)
 		buf_addf(&text, "%s%s: %s", cause == causes->child ? "" : ", ",
 			json_string(cause, "field", ""), json_string(cause, "message", ""));
 	tree_set(details, "causes", causes);
-	fail(call, 422, "Invalid", details, "%s%s%s \"%s\" is invalid: %s%s%s", r->kind,
+	fail(call, 422, "Invalid", details, "%s%s%s \"%s\" is invalid: %s%s%s", kind,
 		*r->group ? "." : "", r->group, name, many ? "[" : "", text.data, many ? "]" : "");
 	buf_free(&text);
 	return false;
+}
+
+bool
+fail_invalid(struct call *call, const char *name, cJSON *causes)
+{
+	return fail_invalid_kind(call, call->resource->kind, name, causes);
 }
 
 bool

@@ -18,6 +18,8 @@
 #include "devserver/table.h"
 #include "devserver/tree.h"
 
+#define NAME_DESCRIPTION "The name, unique within a namespace."
+
 /* .items[?(@.key=="value")] at p, which points behind "[?(@."; moves on behind "]". */
 static const cJSON *
 filter(const cJSON *at, const char **p)
@@ -210,7 +212,7 @@ table_columns(struct buf *out, const struct call *call)
 	const cJSON *columns = call->version->columns;
 
 	buf_addc(out, '[');
-	add_definition(out, "Name", "string", "name", "Name must be unique within a namespace.", 0);
+	add_definition(out, "Name", "string", "name", NAME_DESCRIPTION, 0);
 	for (const cJSON *c = columns ? columns->child : NULL; c; c = c->next) {
 		buf_addc(out, ',');
 		add_definition(out, json_string(c, "name", ""), json_string(c, "type", "string"),

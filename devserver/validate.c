@@ -65,7 +65,7 @@ join(const char *path, const char *key)
 static cJSON *
 check_type(cJSON *causes, const cJSON *value, const cJSON *schema, const char *path)
 {
-	const char *want = json_string(schema, "type", "integer or string"), *is = type_name(value);
+	const char *want = json_string(schema, "type", "integer,string"), *is = type_name(value);
 
 	return causes_add(causes, CAUSE_TYPE, *path ? path : "<root>",
 		"Invalid value: \"%s\": %s%sin body must be of type %s: \"%s\"", is, path,
@@ -205,10 +205,10 @@ check_string(cJSON *causes, const cJSON *value, const cJSON *schema, const char 
 		causes = causes_add(causes, CAUSE_INVALID, path,
 			"Invalid value: \"%s\": %s in body should be at least %lld chars long",
 			value->valuestring, path, (long long)minimum);
-	if (length > maximum)
+	else if (length > maximum)
 		causes = causes_add(causes, CAUSE_LONG, path,
 			"Too long: may not be more than %lld bytes", (long long)maximum);
-	if (pattern && !pattern_fits(value->valuestring, pattern))
+	else if (pattern && !pattern_fits(value->valuestring, pattern))
 		causes = causes_add(causes, CAUSE_INVALID, path,
 			"Invalid value: \"%s\": %s in body should match '%s'", value->valuestring,
 			path, pattern);
@@ -352,7 +352,7 @@ validate(cJSON *causes, const cJSON *value, const cJSON *schema, const char *pat
 	if (!cJSON_IsObject(schema))
 		return causes;
 	if (!type_fits(value, schema))
-		return check_type(causes, value, schema, path);
+		return check_enum(check_type(causes, value, schema, path), value, schema, path);
 	if (cJSON_IsNull(value))
 		return causes;
 	causes = check_enum(causes, value, schema, path);

@@ -13,7 +13,7 @@
 #include <string.h>
 #include "common/clock.h"
 #include "common/memory.h"
-#include "devserver/causes.h"
+#include "devserver/options.h"
 #include "devserver/read.h"
 #include "devserver/render.h"
 #include "devserver/selectors.h"
@@ -187,31 +187,6 @@ replay(struct api_watch *w, uint64_t revision)
 	buf_free(&line.text);
 }
 
-static bool
-check_initial_events(struct call *call, bool initial)
-{
-	const char *match = call_parameter(call, "resourceVersionMatch");
-	cJSON *causes = NULL;
-
-	if (initial && (!match || strcmp(match, "NotOlderThan") != 0))
-		causes = causes_add(NULL, CAUSE_FORBIDDEN, "resourceVersionMatch",
-			"Forbidden: resourceVersionMatch is forbidden for watch unless "
-			"sendInitialEvents is provided");
-	if (initial && match && strcmp(match, "NotOlderThan") == 0 &&
-		!call_flag(call, "allowWatchBookmarks"))
-		causes = causes_add(NULL, CAUSE_FORBIDDEN, "allowWatchBookmarks",
-			"Forbidden: sendInitialEvents requires setting allowWatchBookmarks to "
-			"true");
-	if (!initial && match && !call_parameter(call, "sendInitialEvents"))
-		causes = causes_add(NULL, CAUSE_FORBIDDEN, "resourceVersionMatch",
-			"Forbidden: resourceVersionMatch is forbidden for watch unless "
-			"sendInitialEvents is provided");
-	if (!causes)
-		return true;
-	fail_invalid(call, "", causes);
-	return false;
-}
-
 static int64_t
 timeout_ns(const struct call *call)
 {
@@ -245,7 +220,7 @@ watch_start(struct call *call, void (*line)(void *data, const char *bytes, size_
 	struct api_watch *w;
 	uint64_t asked;
 
-	if (!check_initial_events(call, initial) || !read_version(call, &asked))
+	if (!options_check_watch(call) || !read_version(call, &asked))
 		return NULL;
 	selectors = selectors_new(call_parameter(call, "labelSelector"),
 		call_parameter(call, "fieldSelector"), call->version, &err);

@@ -7,15 +7,18 @@
  */
 #include "config.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "common/clock.h"
 #include "common/memory.h"
+#include "common/yaml.h"
 #include "devserver/admit.h"
 #include "devserver/causes.h"
 #include "devserver/managed.h"
+#include "devserver/options.h"
 #include "devserver/tree.h"
 #include "devserver/write.h"
 
@@ -23,29 +26,61 @@
 static const char *const server_metadata[] = {"uid", "creationTimestamp", "generation",
 	"deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "name", "namespace"};
 
+/* YAML for what says so, and for applies, whose type names it although most clients send JSON. */
+static cJSON *
+parse_body(const struct api_request *r, struct error *err)
+{
+	bool yaml = r->content_type && strstr(r->content_type, "yaml");
+	struct yaml_place_error where = {0};
+	cJSON *tree = json_parse(r->body, r->body_length, err);
+	struct yaml_node *node;
+
+	if (tree || !yaml)
+		return tree;
+	node = yaml_parse(r->body, r->body_length, &where);
+	if (!node) {
+		error_set(err, -EINVAL, "yaml: line %d: %s", where.line, where.text);
+		return NULL;
+	}
+	tree = yaml_to_json(node);
+	yaml_free(node);
+	return tree;
+}
+
+static bool
+type_is_served(struct call *call)
+{
+	const char *type = call->request->content_type;
+
+	if (!type || call_is(call, "PATCH") || strstr(type, "json") || strstr(type, "yaml"))
+		return true;
+	return fail(call, 415, "UnsupportedMediaType", NULL,
+		"the body of the request was in an unknown format - accepted media types include: "
+		"application/json, "
+		"application/yaml%s",
+		strstr(type, "protobuf")
+			? " (no protobuf: send a manifest, as kubectl apply -f does)"
+			: "");
+}
+
 cJSON *
 write_body(struct call *call)
 {
 	const struct api_request *r = call->request;
 	struct error err = {0};
-	cJSON *tree;
+	cJSON *tree = NULL;
 
+	if (!type_is_served(call))
+		return NULL;
 	if (r->body_length > API_BODY_MAX) {
 		fail(call, 413, "RequestEntityTooLarge", NULL,
 			"Request entity too large: limit is %d", API_BODY_MAX);
 		return NULL;
 	}
-	if (r->content_type && strstr(r->content_type, "protobuf")) {
-		fail(call, 415, "UnsupportedMediaType", cJSON_CreateObject(),
-			"the body of the request was in an unknown format - accepted media types include: "
-			"application/json (this development server takes no protobuf: send a manifest, as by kubectl apply -f)");
-		return NULL;
-	}
-	if (!r->body_length) {
-		fail_bad_request(call, "unable to decode: the body is empty");
-		return NULL;
-	}
-	tree = json_parse(r->body, r->body_length, &err);
+	if (r->body_length)
+		tree = parse_body(r, &err);
+	else
+		error_set(&err, -EINVAL, "unexpected end of JSON input");
 	if (!tree)
 		fail_bad_request(call, "couldn't get version/kind; json parse error: %s", err.text);
 	return tree;
@@ -57,27 +92,51 @@ body_name(const cJSON *tree)
 	return json_string(tree_get(tree, "metadata"), "name", "");
 }
 
-/* apiVersion, kind, namespace and (when the path names one) name must agree with the path. */
+/* A custom resource says what it is; the kind of another is "invalid", as on the real server. */
 static bool
-check_identity(struct call *call, cJSON *tree)
+check_kind(struct call *call, const cJSON *tree)
 {
 	const char *api_version = json_string(tree, "apiVersion", ""),
 		   *kind = json_string(tree, "kind", "");
-	cJSON *metadata = tree_object(tree, "metadata");
-	const char *namespace_ = json_string(metadata, "namespace", call->namespace_);
+	const char *want = call->resource->kind;
+	cJSON *causes;
 
-	if (!*api_version && !*kind && call->resource->builtin)
-		; /* clients of built-in kinds may leave them out */
-	else if (strcmp(api_version, call->version->api_version) != 0)
+	/* Clients of built-in kinds may leave both out. */
+	if (call->resource->builtin && !*api_version)
+		api_version = call->version->api_version;
+	if (call->resource->builtin && !*kind)
+		kind = want;
+	if (!*kind)
+		return fail_bad_request(call,
+			"the object provided is unrecognized (must be of type %s): Object 'Kind' "
+			"is missing",
+			want);
+	if (strcmp(api_version, call->version->api_version) != 0)
 		return fail_bad_request(call,
 			"the API version in the data (%s) does not match the expected API version "
 			"(%s)",
 			api_version, call->version->api_version);
-	else if (strcmp(kind, call->resource->kind) != 0)
+	if (strcmp(kind, want) == 0)
+		return true;
+	if (call->resource->builtin)
 		return fail_bad_request(call,
-			"%s in version \"%s\" cannot be handled as a %s: no kind \"%s\" is "
-			"registered for it",
-			kind, call->version->name, call->resource->kind, kind);
+			"%s in version \"%s\" cannot be handled as a %s: unknown conversion", kind,
+			call->version->name, want);
+	causes = causes_add(
+		NULL, CAUSE_INVALID, "kind", "Invalid value: \"%s\": must be %s", kind, want);
+	return fail_invalid_kind(
+		call, kind, json_string(tree_get(tree, "metadata"), "name", ""), causes);
+}
+
+/* apiVersion, kind, namespace and (when the path names one) name must agree with the path. */
+static bool
+check_identity(struct call *call, cJSON *tree)
+{
+	cJSON *metadata = tree_object(tree, "metadata");
+	const char *namespace_ = json_string(metadata, "namespace", "");
+
+	if (!check_kind(call, tree))
+		return false;
 	if (kinds_namespaced(call->resource) && *namespace_ &&
 		strcmp(namespace_, call->namespace_) != 0)
 		return fail_bad_request(call, "the namespace of the provided object does not match "
@@ -168,6 +227,16 @@ dry_run(const struct call *call)
 	return value && strcmp(value, "All") == 0;
 }
 
+/* What the server itself sets, which nobody owns. */
+static void
+prepare(const struct call *call, cJSON *tree, const cJSON *before)
+{
+	const struct builtin *builtin = call->resource->builtin;
+
+	if (builtin && builtin->prepare)
+		builtin->prepare(tree, before);
+}
+
 /* Everything between a checked body and the store. The tree stays the caller's. */
 static bool
 prepare_create(struct call *call, cJSON *tree, bool applied)
@@ -187,6 +256,7 @@ prepare_create(struct call *call, cJSON *tree, bool applied)
 	manager.time = now;
 	if (!applied)
 		managed_update(NULL, tree, &manager);
+	prepare(call, tree, NULL);
 	return true;
 }
 
@@ -224,10 +294,6 @@ create(struct call *call, cJSON *tree, bool applied)
 	name = json_string(metadata, "name", "");
 	if (!check_namespace(call, name))
 		goto out;
-	if (*name && store_find(call->resource->collection, call->namespace_, name)) {
-		fail_exists(call, name);
-		goto out;
-	}
 	if (call->resource->terminating) {
 		fail(call, 405, "MethodNotAllowed", NULL,
 			"create not allowed while custom resource definition is terminating");
@@ -235,6 +301,11 @@ create(struct call *call, cJSON *tree, bool applied)
 	}
 	if (!prepare_create(call, tree, applied))
 		goto out;
+	name = json_string(tree_get(tree, "metadata"), "name", "");
+	if (store_find(call->resource->collection, call->namespace_, name)) {
+		fail_exists(call, name);
+		goto out;
+	}
 	finish_create(call, tree);
 	return;
 out:
@@ -244,9 +315,9 @@ out:
 void
 write_create(struct call *call)
 {
-	cJSON *tree = write_body(call);
+	cJSON *tree;
 
-	if (!tree)
+	if (!options_check_write(call, false) || !(tree = write_body(call)))
 		return;
 	if (!cJSON_IsObject(tree) || !check_identity(call, tree)) {
 		if (!cJSON_IsObject(tree))
@@ -279,6 +350,36 @@ same_but(const cJSON *a, const cJSON *b, bool with_status)
 	cJSON_Delete(left);
 	cJSON_Delete(right);
 	return same;
+}
+
+static bool
+has_string(const cJSON *list, const char *text)
+{
+	for (const cJSON *item = list ? list->child : NULL; item; item = item->next)
+		if (cJSON_IsString(item) && strcmp(item->valuestring, text) == 0)
+			return true;
+	return false;
+}
+
+/* What is being deleted takes no new finalizers. */
+static bool
+check_finalizers(struct call *call, const cJSON *before, const cJSON *after)
+{
+	const cJSON *had = json_get(before, "metadata", "finalizers", NULL);
+	const cJSON *has = json_get(after, "metadata", "finalizers", NULL);
+
+	if (!json_get(before, "metadata", "deletionTimestamp", NULL))
+		return true;
+	for (const cJSON *item = has ? has->child : NULL; item; item = item->next)
+		if (cJSON_IsString(item) && !has_string(had, item->valuestring))
+			return fail_invalid(call,
+				json_string(tree_get(before, "metadata"), "name", ""),
+				causes_add(NULL, CAUSE_FORBIDDEN, "metadata.finalizers",
+					"Forbidden: no new finalizers can be added if the object "
+					"is being deleted, "
+					"found new finalizers []string{\"%s\"}",
+					item->valuestring));
+	return true;
 }
 
 static void
@@ -319,6 +420,26 @@ keep_apart(const struct call *call, const cJSON *before, cJSON *after)
 	tree_set(metadata, "managedFields", managed);
 }
 
+/* The uid in an update of another object. */
+static bool
+fail_uid(struct call *call, const char *name, const char *asked, const char *is)
+{
+	char *why;
+
+	if (!call_is(call, "PUT"))
+		return fail_invalid(call, name,
+			causes_add(NULL, CAUSE_INVALID, "metadata.uid",
+				"Invalid value: \"%s\": field is immutable", asked));
+	why = xasprintf("StorageError: invalid object, Code: 4, Key: /registry/%s/%s/%s, "
+			"ResourceVersion: 0, "
+			"AdditionalErrorMsg: Precondition failed: UID in precondition: %s, UID in "
+			"object meta: %s",
+		call->resource->plural, call->namespace_, name, asked, is);
+	fail_conflict(call, name, why);
+	free(why);
+	return false;
+}
+
 static bool
 check_versions(struct call *call, const cJSON *before, const cJSON *after)
 {
@@ -330,32 +451,17 @@ check_versions(struct call *call, const cJSON *before, const cJSON *after)
 
 	(void)strtoull(version, &end, 10);
 	if (*end)
-		return fail_invalid(call, name,
-			causes_add(NULL, CAUSE_INVALID, "metadata.resourceVersion",
-				"Invalid value: \"%s\": must be a number", version));
+		return fail_internal(
+			call, "strconv.ParseUint: parsing \"%s\": invalid syntax", version);
 	if (!*version && !call->resource->builtin && call_is(call, "PUT"))
-		return fail_invalid(call, name,
+		return fail_invalid_kind(call, call->resource->plural, name,
 			causes_add(NULL, CAUSE_INVALID, "metadata.resourceVersion",
 				"Invalid value: 0: must be specified for an update"));
 	if (*version && strcmp(version, "0") != 0 &&
 		strcmp(version, json_string(is, "resourceVersion", "")) != 0)
 		return fail_conflict(call, name, NULL);
-	if (*uid && strcmp(uid, json_string(is, "uid", "")) != 0) {
-		if (call_is(call, "PUT")) {
-			char *why = xasprintf("StorageError: invalid object, Code: 4, Key: %s, "
-					      "ResourceVersion: 0, AdditionalErrorMsg: "
-					      "Precondition failed: UID in precondition: %s, UID "
-					      "in object meta: %s",
-				name, uid, json_string(is, "uid", ""));
-
-			fail_conflict(call, name, why);
-			free(why);
-			return false;
-		}
-		return fail_invalid(call, name,
-			causes_add(NULL, CAUSE_INVALID, "metadata.uid",
-				"Invalid value: \"%s\": field is immutable", uid));
-	}
+	if (*uid && strcmp(uid, json_string(is, "uid", "")) != 0)
+		return fail_uid(call, name, uid, json_string(is, "uid", ""));
 	return true;
 }
 
@@ -376,13 +482,14 @@ write_replace(struct call *call, struct object *stored, const cJSON *before, cJS
 	tree_copy_member(
 		tree_object(after, "metadata"), tree_get(before, "metadata"), "resourceVersion");
 	keep_apart(call, before, after);
-	if (!admit(call, after, before))
+	if (!admit(call, after, before) || !check_finalizers(call, before, after))
 		goto fail;
 	count_generation(call, before, after);
 	server_time(now, 0);
 	manager.time = now;
 	if (!applied)
 		managed_update(before, after, &manager);
+	prepare(call, after, before);
 	if (!tree_equal(before, after) && !dry_run(call)) {
 		convert_in(after, call->version);
 		/* stored is gone with the next line unless the history holds it, which it does. */
@@ -422,9 +529,9 @@ void
 write_update(struct call *call)
 {
 	struct object *stored = find(call);
-	cJSON *after = write_body(call), *before;
+	cJSON *after, *before;
 
-	if (!after)
+	if (!options_check_write(call, false) || !(after = write_body(call)))
 		return;
 	if (!cJSON_IsObject(after)) {
 		fail_bad_request(call, "the body is not an object");
@@ -433,7 +540,10 @@ write_update(struct call *call)
 	if (!check_identity(call, after))
 		goto out;
 	if (!*body_name(after)) {
-		fail_bad_request(call, "name must be provided");
+		fail_bad_request(call,
+			"the name of the object (%s based on URL) was undeterminable: name must be "
+			"provided",
+			call->name);
 		goto out;
 	}
 	if (!stored && call->resource->flags & KIND_CREATE_ON_UPDATE && !call->subresource) {
@@ -464,8 +574,7 @@ apply(struct call *call, cJSON *config)
 
 	server_time(now, 0);
 	manager.time = now;
-	if (!admit_apply(call, config))
-		return;
+	admit_apply(call, config);
 	if (!stored && call->subresource) {
 		fail_not_found(call);
 		return;
@@ -496,17 +605,15 @@ apply(struct call *call, cJSON *config)
 static void
 patch_apply(struct call *call)
 {
-	const char *manager = call_parameter(call, "fieldManager");
-	cJSON *config = write_body(call);
+	cJSON *config;
 
-	if (!config)
+	if (!options_check_write(call, true) || !(config = write_body(call)))
 		return;
-	if (!manager || !*manager)
-		fail_bad_request(call, "PatchOptions.meta.k8s.io \"\" is invalid: fieldManager: "
-				       "Required value: is required for apply patch");
-	else if (!cJSON_IsObject(config))
+	if (!cJSON_IsObject(config))
 		fail_bad_request(call, "the body is not an object");
-	else if (check_identity(call, config)) {
+	else if (!*json_string(config, "kind", ""))
+		fail_bad_request(call, "invalid object type: /, Kind=");
+	else if (admit_typed(call, config) && check_identity(call, config)) {
 		tree_set_string(tree_object(config, "metadata"), "name", call->name);
 		apply(call, config);
 	}
@@ -524,6 +631,8 @@ write_patch(struct call *call)
 		patch_apply(call);
 		return;
 	}
+	if (!options_check_write(call, false))
+		return;
 	stored = find(call);
 	if (!stored) {
 		fail_not_found(call);
@@ -532,7 +641,7 @@ write_patch(struct call *call)
 	before = store_parse(stored);
 	convert_out(before, call->version);
 	after = cJSON_Duplicate(before, true);
-	if (admit_patch(call, type, after))
+	if (admit_patch(call, type, after) && check_identity(call, after))
 		reply_replace(call, stored, before, after, false);
 	else
 		cJSON_Delete(after);
