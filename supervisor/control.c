@@ -24,7 +24,9 @@
 #include "supervisor/core.h"
 #include "supervisor/pages.h"
 
-#define CLIENTS_MAX     8
+#define CLIENTS_MAX 8
+#define ACCEPT_PAUSE_NS \
+	NSEC_PER_SEC /* when there are no descriptors: the listening one would stay readable */
 #define CLIENT_LIMIT_NS (60 * NSEC_PER_SEC) /* a connection's life; a reload has to fit */
 
 struct client {
@@ -46,6 +48,7 @@ struct sup_control {
 	char path[CONTROL_PATH_MAX];
 	int fd, fd_lock;
 	struct loop_io *io;
+	struct loop_timer *pause;
 	struct client *clients;
 	unsigned n_clients;
 };
@@ -144,7 +147,7 @@ serve(struct client *client, const struct record *record)
 	struct buf out = BUF_INIT;
 
 	client->asked = true;
-	if (record->type == RECORD_RELOAD && !client->control->sup->stopping) {
+	if (record->type == RECORD_RELOAD) {
 		client->waiting = true;
 		reload_start(client->control->sup, on_reloaded, client);
 	} else if (record->type == RECORD_STATUS) {
@@ -152,7 +155,7 @@ serve(struct client *client, const struct record *record)
 		client_answer(client, 0, out.data, out.length);
 		buf_free(&out);
 	} else {
-		static const char no[] = "not possible now\n";
+		static const char no[] = "operatord does not know this request\n";
 		client_answer(client, EXIT_TROUBLE, no, sizeof(no) - 1);
 	}
 }
@@ -197,8 +200,13 @@ on_accept(void *data, int events)
 	int fd = accept4(control->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 	(void)events;
-	if (fd < 0)
+	if (fd < 0) {
+		if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
+			loop_io_set(control->io, control->fd, 0);
+			loop_timer_set(control->pause, ACCEPT_PAUSE_NS);
+		}
 		return;
+	}
 	if (control->n_clients >= CLIENTS_MAX || !may_ask(fd)) {
 		close(fd);
 		return;
@@ -212,6 +220,14 @@ on_accept(void *data, int events)
 	client->limit = loop_timer_new(control->sup->loop, on_limit, client);
 	loop_io_set(client->io, fd, LOOP_READ);
 	loop_timer_set(client->limit, CLIENT_LIMIT_NS);
+}
+
+static void
+on_pause_over(void *data)
+{
+	struct sup_control *control = data;
+
+	loop_io_set(control->io, control->fd, LOOP_READ);
 }
 
 /* Takes the lock; -EBUSY names who has it. */
@@ -297,6 +313,7 @@ sup_control_start(
 	int code = start(control, path, err);
 	if (code == 0) {
 		control->io = loop_io_new(sup->loop, on_accept, control);
+		control->pause = loop_timer_new(sup->loop, on_pause_over, control);
 		loop_io_set(control->io, control->fd, LOOP_READ);
 		*ret = control;
 		return 0;
@@ -322,6 +339,7 @@ sup_control_stop(struct sup_control *control)
 		client_free(control->clients);
 	}
 	loop_io_free(control->io);
+	loop_timer_free(control->pause);
 	unlink(control->path);
 	close(control->fd);
 	close(control->fd_lock); /* the lock's file stays: removing it would let two hold "the" lock */

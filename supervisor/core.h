@@ -36,24 +36,47 @@ struct supervisor {
 	bool reload_again;
 	bool last_reload_good;
 	int64_t last_good_reload_wall_ns, started_wall_ns, started_ns, last_tick_ns;
+	bool configured; /* the first configuration is applied */
 	bool stopping;
-	unsigned stops; /* stop signals so far */
 	struct sup_http *http;
 	struct sup_control *control;
 	struct loop_timer *tick;
 };
 
+/* supervisor.c */
 struct sup_worker *supervisor_find(const struct supervisor *sup, const char *name);
 void supervisor_add(struct supervisor *sup, struct sup_worker *worker);
+/* The command line's, else the configuration's. */
+enum log_level supervisor_log_level(const struct supervisor *sup);
+
+/* stop.c. The first call asks every worker to stop, each further one shortens the grace; the loop ends with the last worker. */
+void stop_request(struct supervisor *sup);
+/* sup_shared.stopped */
+void stop_on_stopped(void *sup, struct sup_worker *worker);
+
+struct buf;
+/*
+ * apply.c. The supervisor's own settings of a valid document: EXIT_STOPPED, or another exit code and nothing is changed; what needs a restart is said in
+ * text. Then the controllers: starts what is added, stops what is removed, replaces what changed, leaves the rest; says so in text.
+ */
+int apply_settings(struct supervisor *sup, const cJSON *document, struct buf *text);
+void apply_controllers(struct supervisor *sup, const cJSON *document, struct buf *text);
+/* No file has an error. */
+bool apply_is_whole(const cJSON *document);
 
 /*
- * reload.c. Applies a checker's document: starts what is added, stops what is removed, replaces what changed, leaves the rest. Appends to
- * text what was done and every error; returns 0, or 78 when a file has errors (then those files' controllers go on as they run).
+ * reload.c. Applies a checker's document: appends to text every error and what was done; returns EXIT_STOPPED, EXIT_CONFIG when a file has errors (then those
+ * files' controllers go on as they run), EXIT_TROUBLE when the change is not possible while it runs.
  */
-struct buf;
 int reload_apply(struct supervisor *sup, const cJSON *document, struct buf *text);
-/* Reads the configuration anew; done may be NULL. One at a time: asked for during another, it follows it. */
+/* Logs such a text line by line, at the level that fits the code. */
+void reload_log(const char *what, int code, const char *text);
+/* Reads the configuration anew; done may be NULL, may be called from inside. One at a time: asked for during another, or before the first is applied, it follows that. */
 void reload_start(
 	struct supervisor *sup, void (*done)(void *data, int code, const char *text), void *data);
+/* Starts what was asked for meanwhile. */
+void reload_next(struct supervisor *sup);
+/* Ends what is under way; who waits is told. */
+void reload_cancel(struct supervisor *sup);
 
 #endif

@@ -14,7 +14,7 @@
 
 #define STALE_PERIODS 4 /* one more than after which it is ended */
 
-/* Some watch of any worker is fresh: then an old one is that worker's own trouble, not the server's. */
+/* Some watch of another worker is fresh: then an old one is this worker's own trouble, not the server's. */
 static bool
 server_answers_others(const struct supervisor *sup, const struct sup_worker *than, int64_t now_ns)
 {
@@ -42,11 +42,46 @@ trouble_of(const struct supervisor *sup, enum health_page page, const struct sup
 		sup_worker_heartbeat_age(worker, now_ns) * 1e9 >
 			(double)(STALE_PERIODS * sup->shared.heartbeat_ns))
 		return "its heartbeat is stale";
-	double age = sup_worker_watch_age(worker, now_ns);
-	if (worker->state == WORKER_LIVE && age * 1e9 > 2 * (double)worker->watch_silence_ns &&
-		server_answers_others(sup, worker, now_ns))
+	if (sup_worker_watch_age(worker, now_ns) * 1e9 <= 2 * (double)worker->watch_silence_ns)
+		return NULL;
+	/* Live with a dead watch contradicts itself; out of reach, it may be the server's trouble. */
+	if (worker->state == WORKER_LIVE || server_answers_others(sup, worker, now_ns))
 		return "its watch is stale";
 	return NULL;
+}
+
+/* A file so bad that not even the names in it could be read: what is in it does not run, and nobody stands for it in the list. */
+static bool
+is_unknown(const struct supervisor *sup, const struct sup_file *file)
+{
+	if (file->valid)
+		return false;
+	for (const struct sup_worker *worker = sup->workers; worker; worker = worker->next)
+		if (worker->file && strcmp(worker->file, file->path) == 0)
+			return false;
+	return true;
+}
+
+static bool
+put_unknown_files(const struct supervisor *sup, struct buf *list, bool json, bool first)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < sup->n_files; i++) {
+		const char *path = sup->files[i].path;
+		if (!is_unknown(sup, &sup->files[i]))
+			continue;
+		any = true;
+		if (json) {
+			buf_adds(list, first ? "{\"file\":" : ",{\"file\":");
+			json_put_string(list, path, strlen(path));
+			buf_adds(list, ",\"ok\":false,\"state\":\"config-invalid\"}");
+		} else {
+			buf_addf(list, "[-] %s: config-invalid\n", path);
+		}
+		first = false;
+	}
+	return any;
 }
 
 static void
@@ -98,8 +133,11 @@ health_page(const struct supervisor *sup, enum health_page page, const char *nam
 			put_text(&list, worker, trouble);
 		first = false;
 	}
+	if (page == HEALTH_READY && put_unknown_files(sup, &list, json, first))
+		good = false;
 	if (!found) {
-		buf_addf(out, "no controller has this name\n");
+		buf_adds(out, "no controller has this name\n");
+		buf_free(&list);
 		return 404;
 	}
 	if (json)

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <microhttpd.h>
 #include <netdb.h>
+#include <netinet/in.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,10 +29,13 @@
 #include "supervisor/pages.h"
 
 #define CONNECTIONS_MAX   64
+#define BACKLOG           64
 #define CONNECTION_MEMORY 16384
 #define CONNECTION_IDLE_S 30
-#define REQUEST_LIMIT_NS \
+#define FIRST_LIMIT_NS \
 	(10 * NSEC_PER_SEC) /* from the connection to the end of its request's headers */
+#define NEXT_LIMIT_NS \
+	(90 * NSEC_PER_SEC) /* from one request's headers to the next one's: a drip must not last */
 #define SPIN_NS NSEC_PER_MSEC
 
 struct sup_http {
@@ -43,10 +47,10 @@ struct sup_http {
 	struct peer *peers;
 };
 
-/* A connection that has not sent its request yet, since when. */
+/* A connection, and when it is cut if no request has come by then; 0: it was cut. */
 struct peer {
 	int fd;
-	int64_t since_ns;
+	int64_t due_ns;
 	struct peer *previous, *next;
 };
 
@@ -80,7 +84,7 @@ on_connection(void *data, struct MHD_Connection *connection, void **context,
 		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
 	struct peer *peer = xcalloc(1, sizeof(*peer));
 	*peer = (struct peer){.fd = info ? info->connect_fd : -1,
-		.since_ns = clock_monotonic_ns(),
+		.due_ns = clock_monotonic_ns() + FIRST_LIMIT_NS,
 		.next = http->peers};
 	if (http->peers)
 		http->peers->previous = peer;
@@ -95,12 +99,12 @@ cut_slow_peers(struct sup_http *http)
 	int64_t now_ns = clock_monotonic_ns(), due_ns = -1;
 
 	for (struct peer *peer = http->peers; peer; peer = peer->next) {
-		int64_t left_ns = peer->since_ns + REQUEST_LIMIT_NS - now_ns;
-		if (peer->since_ns == 0 || peer->fd < 0)
+		int64_t left_ns = peer->due_ns - now_ns;
+		if (peer->due_ns == 0 || peer->fd < 0)
 			continue;
 		if (left_ns <= 0) {
 			shutdown(peer->fd, SHUT_RDWR);
-			peer->since_ns = 0;
+			peer->due_ns = 0;
 		} else if (due_ns < 0 || left_ns < due_ns) {
 			due_ns = left_ns;
 		}
@@ -191,10 +195,11 @@ on_request(void *data, struct MHD_Connection *connection, const char *url, const
 
 	(void)version;
 	(void)upload;
-	if (!*context) { /* the headers are in: the connection is not one of the slow */
+	if (!*context) { /* the headers are in */
+		struct peer *peer = info ? info->socket_context : NULL;
 		*context = &seen;
-		if (info && info->socket_context)
-			((struct peer *)info->socket_context)->since_ns = 0;
+		if (peer && peer->due_ns)
+			peer->due_ns = clock_monotonic_ns() + NEXT_LIMIT_NS;
 		return MHD_YES;
 	}
 	if (*upload_size) { /* a body that nobody wants */
@@ -226,18 +231,18 @@ run(struct sup_http *http)
 	MHD_UNSIGNED_LONG_LONG ms;
 	unsigned before;
 
-	int64_t due_ns = cut_slow_peers(http);
+	(void)cut_slow_peers(http);
 	do {
 		before = connections(http);
 		MHD_run(http->daemon);
 	} while (connections(http) < before);
+	/* Those that came in this run are among them. */
+	int64_t due_ns = cut_slow_peers(http);
 	if (MHD_get_timeout(http->daemon, &ms) == MHD_YES) {
 		int64_t wait_ns = ms ? (int64_t)ms * NSEC_PER_MSEC : SPIN_NS;
 		if (due_ns < 0 || wait_ns < due_ns)
 			due_ns = wait_ns;
 	}
-	if (due_ns < 0 && http->peers)
-		due_ns = REQUEST_LIMIT_NS;
 	if (due_ns >= 0)
 		loop_timer_set(http->timer, due_ns);
 	else
@@ -274,26 +279,51 @@ on_log(void *data, const char *format, va_list args)
 /* --- listening --- */
 
 static int
+bind_unix(const struct sockaddr_un *address)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	/* Whoever may enter the directory may ask, as for a TCP port. */
+	if (fd >= 0 && bind(fd, (const struct sockaddr *)address, sizeof(*address)) == 0 &&
+		chmod(address->sun_path, 0666) == 0 && listen(fd, BACKLOG) == 0)
+		return fd;
+	int code = -errno;
+	if (fd >= 0)
+		close(fd);
+	return code;
+}
+
+/* What a killed predecessor left; never anything but a socket, and not one that somebody listens on. */
+static bool
+remove_leftover(const struct sockaddr_un *address)
+{
+	struct stat st;
+	bool dead;
+
+	if (lstat(address->sun_path, &st) < 0 || !S_ISSOCK(st.st_mode))
+		return false;
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	dead = fd >= 0 && connect(fd, (const struct sockaddr *)address, sizeof(*address)) < 0 &&
+	       errno == ECONNREFUSED;
+	if (fd >= 0)
+		close(fd);
+	return dead && unlink(address->sun_path) == 0;
+}
+
+static int
 listen_unix(struct sup_http *http, const char *path, struct error *err)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	struct stat st;
 
 	if (strlen(path) >= sizeof(address.sun_path))
 		return error_set(
 			err, -ENAMETOOLONG, "http.listen: unix:%s: the path is too long", path);
 	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
-	/* What a killed predecessor left; never anything but a socket. */
-	if (lstat(path, &st) == 0 && S_ISSOCK(st.st_mode))
-		unlink(path);
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd < 0 || bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 ||
-		listen(fd, 64) < 0) {
-		int code = -errno;
-		if (fd >= 0)
-			close(fd);
-		return error_set(err, code, "http.listen: unix:%s: %s", path, strerror(-code));
-	}
+	int fd = bind_unix(&address);
+	if (fd == -EADDRINUSE && remove_leftover(&address))
+		fd = bind_unix(&address);
+	if (fd < 0)
+		return error_set(err, fd, "http.listen: unix:%s: %s", path, strerror(-fd));
 	http->socket_path = xstrdup(path);
 	return fd;
 }
@@ -301,13 +331,17 @@ listen_unix(struct sup_http *http, const char *path, struct error *err)
 static int
 listen_address(const struct addrinfo *info)
 {
-	int on = 1, fd = socket(info->ai_family, info->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK,
-			    info->ai_protocol);
+	int on = 1, off = 0,
+	    fd = socket(info->ai_family, info->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK,
+		    info->ai_protocol);
 
 	if (fd < 0)
 		return -errno;
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-	if (bind(fd, info->ai_addr, info->ai_addrlen) < 0 || listen(fd, 64) < 0) {
+	/* [::] takes IPv4 too, whatever net.ipv6.bindv6only says. */
+	if (info->ai_family == AF_INET6)
+		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
+	if (bind(fd, info->ai_addr, info->ai_addrlen) < 0 || listen(fd, BACKLOG) < 0) {
 		int code = -errno;
 		close(fd);
 		return code;
@@ -315,11 +349,25 @@ listen_address(const struct addrinfo *info)
 	return fd;
 }
 
-/* "HOST:PORT", ":PORT" (every address), "[::1]:PORT". */
+/* IPv6 first: for ":PORT" that is every address of both, where a kernel without it leaves the other. */
+static int
+listen_any(const struct addrinfo *found)
+{
+	static const int families[] = {AF_INET6, AF_INET};
+	int fd = -EADDRNOTAVAIL;
+
+	for (int i = 0; i < 2 && fd < 0 && fd != -EADDRINUSE; i++)
+		for (const struct addrinfo *info = found; info && fd < 0; info = info->ai_next)
+			if (info->ai_family == families[i])
+				fd = listen_address(info);
+	return fd;
+}
+
+/* "ADDRESS:PORT", ":PORT" (every address), "[::1]:PORT". */
 static int
 listen_tcp(const char *listen_, struct error *err)
 {
-	struct addrinfo hints = {.ai_flags = AI_PASSIVE | AI_NUMERICSERV,
+	struct addrinfo hints = {.ai_flags = AI_PASSIVE | AI_NUMERICSERV | AI_NUMERICHOST,
 				.ai_socktype = SOCK_STREAM},
 			*found;
 	char host[256];
@@ -339,9 +387,7 @@ listen_tcp(const char *listen_, struct error *err)
 	int code = getaddrinfo(*name ? name : NULL, colon + 1, &hints, &found);
 	if (code != 0)
 		return error_set(err, -EINVAL, "http.listen: %s: %s", listen_, gai_strerror(code));
-	int fd = -EADDRNOTAVAIL;
-	for (const struct addrinfo *info = found; info && fd < 0; info = info->ai_next)
-		fd = listen_address(info);
+	int fd = listen_any(found);
 	freeaddrinfo(found);
 	if (fd < 0)
 		error_set(err, fd, "http.listen: %s: %s", listen_, strerror(-fd));

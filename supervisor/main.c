@@ -197,6 +197,8 @@ main(int argc, char **argv)
 					      .worker_main = worker_main}};
 	int option, code;
 
+	/* First: it moves the arguments away from where the title stands, and argv to their copies. */
+	proc_title_init(argc, argv);
 	proc_sanitize_fds();
 	while ((option = getopt_long(argc, argv, "c:h", options, NULL)) != -1) {
 		code = take_option(&arguments, option);
@@ -206,6 +208,9 @@ main(int argc, char **argv)
 	const char *worker = NULL;
 	if (argc - optind == 2 && strcmp(argv[optind], "worker") == 0) {
 		worker = argv[optind + 1];
+	} else if (optind != argc && strcmp(argv[optind], "worker") == 0) {
+		fputs("operatord: worker takes the name of one controller\n", stderr);
+		return EXIT_USAGE;
 	} else if (optind != argc) {
 		fprintf(stderr, "operatord: '%s' is not understood; see operatord --help\n",
 			argv[optind]);
@@ -217,18 +222,5 @@ main(int argc, char **argv)
 	}
 	if (arguments.check)
 		return check_only(&arguments);
-	/* The title takes the place of the arguments: what is still needed of them is copied. */
-	char *path = strdup(arguments.run.config_path),
-	     *control = arguments.run.control ? strdup(arguments.run.control) : NULL;
-	char *name = worker ? strdup(worker) : NULL;
-	if (!path)
-		return EXIT_TROUBLE;
-	arguments.run.config_path = path;
-	arguments.run.control = control;
-	proc_title_init(argc, argv);
-	code = name ? run_worker(&arguments, name) : supervisor_run(&arguments.run);
-	free(path);
-	free(control);
-	free(name);
-	return code;
+	return worker ? run_worker(&arguments, worker) : supervisor_run(&arguments.run);
 }

@@ -28,6 +28,19 @@ put_number(struct buf *out, const char *key, double number)
 		json_put_number(out, number);
 }
 
+/* 0 is never: null. */
+static void
+put_time(struct buf *out, const char *key, int64_t wall_ns)
+{
+	char text[32];
+
+	clock_format_rfc3339(text, wall_ns, 3);
+	if (wall_ns > 0)
+		buf_addf(out, ",\"%s\":\"%s\"", key, text);
+	else
+		buf_addf(out, ",\"%s\":null", key);
+}
+
 static void
 put_deaths(struct buf *out, const struct restart *restart)
 {
@@ -74,6 +87,7 @@ put_worker(struct buf *out, struct sup_worker *worker, int64_t now_ns)
 	put_text(out, "file", worker->file ? worker->file : "");
 	buf_addf(out, ",\"fileValid\":%s",
 		worker->file_invalid || !worker->config ? "false" : "true");
+	put_time(out, "since", clock_wall_ns() - (now_ns - worker->state_since_ns));
 	put_number(out, "sinceSeconds", (double)(now_ns - worker->state_since_ns) / 1e9);
 	put_number(out, "restarts", (double)worker->restarts);
 	put_number(out, "heartbeatAgeSeconds", sup_worker_heartbeat_age(worker, now_ns));
@@ -85,16 +99,31 @@ put_worker(struct buf *out, struct sup_worker *worker, int64_t now_ns)
 	buf_addc(out, '}');
 }
 
+static void
+put_config(struct buf *out, const struct supervisor *sup)
+{
+	buf_adds(out, ",\"config\":{\"path\":");
+	json_put_string(out, sup->options->config_path, strlen(sup->options->config_path));
+	buf_addf(out, ",\"lastReloadSuccessful\":%s", sup->last_reload_good ? "true" : "false");
+	put_time(out, "lastReloadSuccess", sup->last_good_reload_wall_ns);
+	buf_adds(out, ",\"files\":[");
+	for (size_t i = 0; i < sup->n_files; i++) {
+		buf_adds(out, i ? ",{\"path\":" : "{\"path\":");
+		json_put_string(out, sup->files[i].path, strlen(sup->files[i].path));
+		buf_addf(out, ",\"valid\":%s}", sup->files[i].valid ? "true" : "false");
+	}
+	buf_adds(out, "]}");
+}
+
 void
 status_document(struct supervisor *sup, struct buf *out)
 {
 	int64_t now_ns = clock_monotonic_ns();
 
 	buf_addf(out, "{\"pid\":%d,\"version\":\"" PACKAGE_VERSION "\"", (int)getpid());
-	put_text(out, "config", sup->options->config_path);
-	buf_addf(out, ",\"lastReloadSuccessful\":%s,\"stopping\":%s",
-		sup->last_reload_good ? "true" : "false", sup->stopping ? "true" : "false");
 	put_number(out, "uptimeSeconds", (double)(now_ns - sup->started_ns) / 1e9);
+	buf_addf(out, ",\"stopping\":%s", sup->stopping ? "true" : "false");
+	put_config(out, sup);
 	buf_adds(out, ",\"workers\":[");
 	for (struct sup_worker *worker = sup->workers; worker; worker = worker->next) {
 		put_worker(out, worker, now_ns);

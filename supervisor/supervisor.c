@@ -44,12 +44,20 @@ supervisor_add(struct supervisor *sup, struct sup_worker *worker)
 	*at = worker;
 }
 
+enum log_level
+supervisor_log_level(const struct supervisor *sup)
+{
+	return sup->options->log_level >= 0 ? (enum log_level)sup->options->log_level
+					    : sup->config.log_level;
+}
+
 /* --- the configuration at the start --- */
 
 struct wait {
 	struct loop *loop;
 	cJSON *document;
 	struct error *err;
+	bool done;
 };
 
 static void
@@ -58,18 +66,24 @@ on_checked(void *data, cJSON *document, const struct error *err)
 	struct wait *wait = data;
 
 	wait->document = document;
+	wait->done = true;
 	if (!document && wait->err)
 		*wait->err = *err;
 	loop_stop(wait->loop);
 }
 
+/* NULL without an error: the loop was stopped by something else. */
 static cJSON *
 check(struct loop *loop, const char *config_path, struct error *err)
 {
 	struct wait wait = {.loop = loop, .err = err};
+	struct checker *checker = checker_start(loop, config_path, on_checked, &wait, err);
 
-	if (checker_start(loop, config_path, on_checked, &wait, err))
-		loop_run(loop);
+	if (!checker)
+		return NULL;
+	loop_run(loop);
+	if (!wait.done)
+		checker_free(checker);
 	return wait.document;
 }
 
@@ -97,60 +111,34 @@ supervisor_print(const cJSON *document, const char *list, const char *before)
 	return n;
 }
 
-/* Reads the configuration; false: it can't be used, which was said on stderr. */
-static bool
+/* Reads the configuration. EXIT_STOPPED with a document, or without one when asked to stop meanwhile; else what is wrong was said on stderr. */
+static int
 first_config(struct supervisor *sup, cJSON **ret_document)
 {
 	struct error err = {0};
 	cJSON *document = check(sup->loop, sup->options->config_path, &err);
 
-	if (!document) {
+	if (!document && sup->stopping)
+		return EXIT_STOPPED;
+	bool good = document && json_bool(document, "valid", false) &&
+		    config_decode_supervisor(document, &sup->config, &err) == 0;
+	if (err.code)
 		fprintf(stderr, "operatord: %s\n", err.text);
-		return false;
-	}
-	bool valid = json_bool(document, "valid", false);
-	if (valid && config_decode_supervisor(document, &sup->config, &err) < 0) {
-		fprintf(stderr, "operatord: %s\n", err.text);
-		valid = false;
+	if (good && (!sup->config.strict_start || apply_is_whole(document))) {
+		*ret_document = document;
+		return EXIT_STOPPED;
 	}
 	supervisor_print(document, "warnings", "warning: ");
-	if (!valid || (sup->config.strict_start && json_get(document, "errors", NULL) &&
-			      cJSON_GetArraySize(json_get(document, "errors", NULL)) > 0)) {
-		size_t n = supervisor_print(document, "errors", "");
+	size_t n = supervisor_print(document, "errors", "");
+	if (n > 0)
 		fprintf(stderr,
 			"operatord: %zu error%s in the configuration, nothing was started\n", n,
 			n == 1 ? "" : "s");
-		cJSON_Delete(document);
-		return false;
-	}
-	*ret_document = document;
-	return true;
+	cJSON_Delete(document);
+	return EXIT_CONFIG;
 }
 
 /* --- running --- */
-
-static void
-stop_when_empty(struct supervisor *sup)
-{
-	if (sup->stopping && !sup->workers)
-		loop_stop(sup->loop);
-}
-
-static void
-on_stopped(void *data, struct sup_worker *worker)
-{
-	struct supervisor *sup = data;
-	struct sup_worker **at = &sup->workers;
-
-	if (!sup->stopping && !worker->removed)
-		return;
-	while (*at && *at != worker)
-		at = &(*at)->next;
-	if (*at)
-		*at = worker->next;
-	sup_worker_free(worker);
-	stop_when_empty(sup);
-}
 
 static void
 on_tick(void *data)
@@ -160,6 +148,9 @@ on_tick(void *data)
 	/* We were stopped, frozen or starved: nobody is judged for that time. */
 	bool late = sup->last_tick_ns && now_ns - sup->last_tick_ns > 2 * period_ns;
 
+	if (late)
+		log_warn("was away for %.1f s: heartbeats count from now",
+			(double)(now_ns - sup->last_tick_ns) / 1e9);
 	sup->last_tick_ns = now_ns;
 	for (struct sup_worker *worker = sup->workers; worker; worker = worker->next)
 		sup_worker_check(worker, now_ns, late);
@@ -169,31 +160,13 @@ on_tick(void *data)
 static void
 on_stop_signal(void *data)
 {
-	struct supervisor *sup = data;
-	struct sup_worker *next;
-
-	if (sup->stops++ == 0)
-		log_info("stopping %s", sup->workers ? "the workers" : "");
-	else
-		log_warn("asked to stop again: the grace is shortened");
-	sup->stopping = true;
-	checker_free(sup->checker);
-	sup->checker = NULL;
-	for (struct sup_worker *worker = sup->workers; worker; worker = next) {
-		next = worker->next; /* stopping may free it */
-		worker->removed = true;
-		sup_worker_event(worker, LIFE_EVENT_STOP);
-	}
-	stop_when_empty(sup);
+	stop_request(data);
 }
 
 static void
 on_hangup(void *data)
 {
-	struct supervisor *sup = data;
-
-	if (!sup->stopping)
-		reload_start(sup, NULL, NULL);
+	reload_start(data, NULL, NULL);
 }
 
 static void
@@ -204,17 +177,6 @@ on_any_child(void *data, pid_t pid, int status)
 	log_debug("reaped pid %d", (int)pid);
 }
 
-/* What a child must not inherit: it is for the main process alone (sd_notify(3), sd_watchdog_enabled(3), sd_listen_fds(3)). */
-static void
-clean_environment(void)
-{
-	static const char *const names[] = {"NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID",
-		"LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES"};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		unsetenv(names[i]);
-}
-
 /* OpenSSL's tables are made once here, and shared by every worker until it writes to them: no socket, no key. */
 static void
 warm_tables(void)
@@ -223,59 +185,81 @@ warm_tables(void)
 	SSL_CTX_free(SSL_CTX_new(TLS_client_method()));
 }
 
-static bool
+static int
 open_doors(struct supervisor *sup)
 {
 	struct error err = {0};
 
-	if (sup_control_start(sup, sup->options->control, &sup->control, &err) < 0) {
-		log_error("%s", err.text);
-		return false;
-	}
+	if (sup_control_start(sup, sup->options->control, &sup->control, &err) < 0)
+		goto fail;
 	sup->http = sup_http_start(sup, sup->config.http_listen, &err);
-	if (!sup->http && err.code != 0) {
-		log_error("%s", err.text);
-		return false;
-	}
-	return true;
+	if (sup->http || err.code == 0)
+		return EXIT_STOPPED;
+fail:
+	log_error("not started: %s", err.text);
+	return err.code == -EACCES || err.code == -EPERM ? EXIT_NO_PERMISSION : EXIT_TROUBLE;
 }
 
-static void
-run(struct supervisor *sup, const cJSON *document)
+/* Everything up to the first workers. */
+static int
+start(struct supervisor *sup)
 {
-	static const int stop_signals[] = {SIGTERM, SIGINT, SIGQUIT};
-	struct loop_signal *signals[4];
+	cJSON *document = NULL;
 	struct buf text = BUF_INIT;
+	int code = first_config(sup, &document);
 
-	for (size_t i = 0; i < 3; i++)
-		signals[i] = loop_signal_new(sup->loop, stop_signals[i], on_stop_signal, sup);
-	signals[3] = loop_signal_new(sup->loop, SIGHUP, on_hangup, sup);
-	struct loop_child *any = loop_child_new(sup->loop, 0, on_any_child, NULL);
-	sup->tick = loop_timer_new(sup->loop, on_tick, sup);
-	sup->last_reload_good = reload_apply(sup, document, &text) == 0;
+	if (code != EXIT_STOPPED || sup->stopping)
+		goto out;
+	log_open(supervisor_log_level(sup), sup->config.log_format);
+	code = open_doors(sup);
+	if (code != EXIT_STOPPED)
+		goto out;
+	warm_tables();
+	log_info("operatord " PACKAGE_VERSION " (pid %d), configuration %s", (int)getpid(),
+		sup->options->config_path);
+	sup->last_reload_good = reload_apply(sup, document, &text) == EXIT_STOPPED;
 	sup->last_good_reload_wall_ns = sup->last_reload_good ? clock_wall_ns() : 0;
-	if (!sup->last_reload_good)
-		log_error("the configuration has errors:\n%s", text.data);
-	buf_free(&text);
+	reload_log("configuration", sup->last_reload_good ? EXIT_STOPPED : EXIT_CONFIG, text.data);
+	sup->configured = true;
 	on_tick(sup);
-	loop_run(sup->loop);
-	loop_timer_free(sup->tick);
-	loop_child_free(any);
-	for (size_t i = 0; i < 4; i++)
-		loop_signal_free(signals[i]);
+	reload_next(sup);
+out:
+	buf_free(&text);
+	cJSON_Delete(document);
+	return code;
+}
+
+enum { SIGNALS = 4 };
+
+/* Before the first fork, so that none is lost; as PID 1 those without a handler would be ignored. */
+static void
+watch_signals(struct supervisor *sup, struct loop_signal *ret[SIGNALS])
+{
+	static const int stops[] = {SIGTERM, SIGINT, SIGQUIT};
+	sigset_t none;
+
+	for (int i = 0; i < SIGNALS - 1; i++)
+		ret[i] = loop_signal_new(sup->loop, stops[i], on_stop_signal, sup);
+	ret[SIGNALS - 1] = loop_signal_new(sup->loop, SIGHUP, on_hangup, sup);
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGUSR1, SIG_IGN);
+	signal(SIGUSR2, SIG_IGN);
+	/* Whoever started us may have blocked some. */
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
 static void
 tear_down(struct supervisor *sup)
 {
 	sup_http_stop(sup->http);
+	reload_cancel(sup);
 	sup_control_stop(sup->control);
-	checker_free(sup->checker);
+	loop_timer_free(sup->tick);
 	for (size_t i = 0; i < sup->n_files; i++)
 		free(sup->files[i].path);
 	free(sup->files);
 	config_supervisor_clear(&sup->config);
-	loop_free(sup->loop);
 }
 
 int
@@ -284,38 +268,29 @@ supervisor_run(const struct supervisor_options *options)
 	struct supervisor sup = {.options = options,
 		.started_ns = clock_monotonic_ns(),
 		.started_wall_ns = clock_wall_ns()};
-	cJSON *document = NULL;
-	int code = EXIT_CONFIG;
+	struct loop_signal *signals[SIGNALS];
 
-	clean_environment();
-	signal(SIGPIPE, SIG_IGN);
-	signal(SIGUSR1, SIG_IGN);
-	signal(SIGUSR2, SIG_IGN);
-	prctl(PR_SET_CHILD_SUBREAPER,
-		1); /* orphans of our workers are ours to reap, as they are for PID 1 */
+	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0,
+		0); /* orphans of our workers are ours to reap, as they are for PID 1 */
 	sup.loop = loop_new(true);
-	if (first_config(&sup, &document)) {
-		log_open(options->log_level >= 0 ? (enum log_level)options->log_level
-						 : sup.config.log_level,
-			sup.config.log_format);
-		sup.shared = (struct sup_shared){.loop = sup.loop,
-			.worker_main = options->worker_main,
-			.heartbeat_ns = sup.config.heartbeat_ns,
-			.stop_grace_ns = sup.config.stop_grace_ns,
-			.kill_grace_ns = sup.config.kill_grace_ns,
-			.stopped = on_stopped,
-			.data = &sup};
-		code = EXIT_TROUBLE;
-		if (open_doors(&sup)) {
-			warm_tables();
-			log_info("operatord " PACKAGE_VERSION " (pid %d), configuration %s",
-				(int)getpid(), options->config_path);
-			run(&sup, document);
-			code = sup.shared.had_to_kill ? EXIT_TROUBLE : EXIT_STOPPED;
-			log_info("stopped");
-		}
-		cJSON_Delete(document);
+	sup.shared = (struct sup_shared){.loop = sup.loop,
+		.worker_main = options->worker_main,
+		.stopped = stop_on_stopped,
+		.data = &sup};
+	watch_signals(&sup, signals);
+	struct loop_child *any = loop_child_new(sup.loop, 0, on_any_child, NULL);
+	sup.tick = loop_timer_new(sup.loop, on_tick, &sup);
+	int code = start(&sup);
+	if (code == EXIT_STOPPED && !(sup.stopping && !sup.configured))
+		loop_run(sup.loop);
+	if (code == EXIT_STOPPED) {
+		code = sup.shared.had_to_kill ? EXIT_TROUBLE : EXIT_STOPPED;
+		log_info("stopped%s", code == EXIT_STOPPED ? "" : "; not every worker by itself");
 	}
 	tear_down(&sup);
+	loop_child_free(any);
+	for (int i = 0; i < SIGNALS; i++)
+		loop_signal_free(signals[i]);
+	loop_free(sup.loop);
 	return code;
 }
