@@ -17,7 +17,8 @@
 #include "common/memory.h"
 #include "workers/mirror.h"
 
-#define CAUSE_MAX 512
+#define CAUSE_MAX  512
+#define NOT_SERVED "the server does not serve %s; its CustomResourceDefinition may be missing"
 /* An object that found no room is asked for again after this. */
 #define OVER_LIMIT_RETRY_NS (30 * NSEC_PER_SEC)
 
@@ -89,9 +90,7 @@ discovery_trouble(
 	switch (answer) {
 	case DISCOVERY_MISSING:
 		mirror->trouble = WORKER_CRD_MISSING;
-		snprintf(mirror->cause, CAUSE_MAX,
-			"the server does not serve %s; its CustomResourceDefinition may be missing",
-			what);
+		snprintf(mirror->cause, CAUSE_MAX, NOT_SERVED, what);
 		break;
 	case DISCOVERY_VERSION_GONE:
 		mirror->trouble = WORKER_VERSION_GONE;
@@ -290,15 +289,19 @@ on_health(void *data, bool healthy, const struct kube_result *result, int64_t de
 {
 	struct part *part = data;
 	struct mirror *mirror = part->mirror;
+	char what[400];
 	enum worker_state trouble =
 		healthy || result == NULL ? WORKER_LIVE : outcome_states[result->outcome];
 
-	(void)delay_ns;
 	part->trouble = trouble;
-	if (trouble != WORKER_LIVE)
+	if (trouble == WORKER_CRD_MISSING) {
+		resource_text(mirror, what, sizeof(what));
+		snprintf(part->cause, CAUSE_MAX, NOT_SERVED, what);
+	} else if (trouble != WORKER_LIVE) {
 		snprintf(part->cause, CAUSE_MAX, "%s%s%s: %.400s", mirror->resource.plural,
 			*mirror->resource.group == '\0' ? "" : ".", mirror->resource.group,
 			result->message);
+	}
 	if (trouble == WORKER_CRD_MISSING)
 		loop_timer_set(mirror->discover, delay_ns);
 	mirror->callbacks.health(mirror->callbacks.data);
