@@ -38,7 +38,7 @@ def build(request):
 @pytest.fixture(scope="session")
 def server(request, build, tmp_path_factory):
     directory = str(tmp_path_factory.mktemp("server"))
-    named = os.environ.get("OPERATORD_TEST_CLUSTER")
+    named = os.environ.get("OPERATORD_TEST_KUBECONFIG")
     if request.config.getoption("--server") == "devserver":
         started = DevServer(build, directory)
         yield Server(started.kubeconfig, real=False)
@@ -52,10 +52,3 @@ def server(request, build, tmp_path_factory):
             pytest.skip(f"no real API server here: {reason}")
         with started:
             yield Server(started.admin, real=True)
-
-
-@pytest.fixture(scope="session", autouse=True)
-def kubeconfig_variable(request):
-    """The contract suite finds its server by this variable."""
-    if "contract" in " ".join(str(item.fspath) for item in request.session.items):
-        os.environ["OPERATORD_TEST_KUBECONFIG"] = request.getfixturevalue("server").kubeconfig

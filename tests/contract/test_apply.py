@@ -1,6 +1,6 @@
 """Server-side apply: ownership, conflicts, force, removal, lists."""
 
-from conftest import V1, deployment, refused, until, widget
+from contract import V1, deployment, refused, until, widget
 
 KEYS = ("apiVersion", "fieldsType", "fieldsV1", "manager", "operation")
 

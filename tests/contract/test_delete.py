@@ -1,6 +1,6 @@
 """Deletion: finalizers, preconditions, propagation, garbage collection, namespaces, CRDs."""
 
-from conftest import CRDS, GROUP, V1, crd, refused, served, until, widget
+from contract import CRDS, GROUP, V1, crd, refused, served, until, widget
 
 
 def gone(ns, plural, name):

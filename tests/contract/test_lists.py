@@ -5,7 +5,7 @@ import json
 import threading
 
 import pytest
-from conftest import GROUP, V1, refused, until, widget
+from contract import GROUP, V1, refused, until, widget
 
 
 def names(items):

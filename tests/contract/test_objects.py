@@ -2,7 +2,7 @@
 
 import re
 
-from conftest import GROUP, V1, deployment, refused, widget
+from contract import GROUP, V1, deployment, refused, widget
 
 JSON_PATCH = "application/json-patch+json"
 STRATEGIC = "application/strategic-merge-patch+json"

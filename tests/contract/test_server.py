@@ -2,7 +2,7 @@
 
 import copy
 
-from conftest import GROUP, V1, refused
+from contract import GROUP, V1, refused
 
 
 def resources(listed):

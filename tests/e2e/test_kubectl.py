@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 import cluster as control_plane
-from conftest import EXAMPLES
+from sites import EXAMPLES
 from programs import Program, wait_for
 
 

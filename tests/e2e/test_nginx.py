@@ -2,7 +2,7 @@
 
 import time
 
-from conftest import controllers_of
+from sites import controllers_of
 from programs import wait_for
 
 

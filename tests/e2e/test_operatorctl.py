@@ -5,7 +5,7 @@ import re
 import signal
 import subprocess
 
-from conftest import EXAMPLES, controllers_of
+from sites import EXAMPLES, controllers_of
 from kubeclient import path_of
 from programs import Failed, Program, wait_for
 

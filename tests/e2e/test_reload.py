@@ -3,7 +3,7 @@
 import os
 import signal
 
-from conftest import controllers_of
+from sites import controllers_of
 from programs import wait_for
 
 

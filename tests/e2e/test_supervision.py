@@ -6,7 +6,7 @@ import signal
 import subprocess
 import time
 
-from conftest import controllers_of
+from sites import controllers_of
 from programs import Operatord, free_port, wait_for
 
 

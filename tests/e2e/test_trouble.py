@@ -3,7 +3,7 @@
 import os
 import subprocess
 
-from conftest import CRDS, controllers_of, serve_crd
+from sites import CRDS, controllers_of, serve_crd
 from programs import free_port, wait_for
 
 KUBECONFIG = """apiVersion: v1

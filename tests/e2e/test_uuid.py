@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from conftest import controllers_of
+from sites import controllers_of
 from programs import wait_for
 
 UUID4 = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
