@@ -12,41 +12,20 @@
 #include <xxhash.h>
 
 #include "common/clock.h"
-#include "common/json.h"
 #include "common/kube/names.h"
 #include "common/memory.h"
-#include "common/scoreboard.h"
-#include "workers/children.h"
+#include "workers/children_internal.h"
 #include "workers/member.h"
-#include "workers/mirror.h"
-
-enum { NOTE_FIELDS, NOTE_HASH, NOTE_REPAIRS };
-enum { FLAG_LEAVING = 1, FLAG_OURS = 2 };
 
 /* A child that is repaired again within this time is repaired with growing delays: someone fights for the field. */
 #define FIGHT_NS       (60 * NSEC_PER_SEC)
 #define FIGHT_FIRST_NS (50 * NSEC_PER_MSEC)
 
-struct kind {
-	struct children *children;
-	const char *api_version, *name;
-	struct mirror *mirror;
-	bool usable;
-	char owner[256], id[256]; /* of the entry that is being put */
-};
-
-struct children {
-	struct children_options options;
-	char *selector;
-	struct kind *kinds;
-	size_t n_kinds;
-	size_t *kind_of; /* of each child */
-};
-
 /* --- what the server says --- */
 
-static uint64_t
-fields_hash(const struct children *children, const char *bytes, const struct json_object_info *info)
+uint64_t
+children_fields_hash(
+	const struct children *children, const char *bytes, const struct json_object_info *info)
 {
 	struct json_range range;
 	const char *fields = bytes + info->managed_fields.start;
@@ -61,7 +40,7 @@ fields_hash(const struct children *children, const char *bytes, const struct jso
 static bool
 on_entry(void *data, struct store_entry *entry)
 {
-	struct kind *kind = data;
+	struct child_kind *kind = data;
 	const struct children *children = kind->children;
 	const struct json_object_info *info = entry->info;
 
@@ -69,26 +48,26 @@ on_entry(void *data, struct store_entry *entry)
 	member_copy(entry->bytes, &info->labels, LABEL_CHILD, kind->id);
 	entry->owner = kind->owner;
 	entry->child = kind->id;
-	entry->fingerprint = fields_hash(children, entry->bytes, info);
+	entry->fingerprint = children_fields_hash(children, entry->bytes, info);
 	if (info->deletion_timestamp.length > 0)
-		entry->flags |= FLAG_LEAVING;
+		entry->flags |= CHILD_FLAG_LEAVING;
 	if (*kind->owner != '\0' && *kind->id != '\0' &&
 		member_is(entry->bytes, &info->labels, LABEL_MANAGED_BY, LABEL_MANAGED_BY_VALUE) &&
 		member_is(entry->bytes, &info->labels, LABEL_INSTANCE,
 			children->options.config->instance) &&
 		member_is(entry->bytes, &info->labels, LABEL_CONTROLLER,
 			children->options.config->name))
-		entry->flags |= FLAG_OURS;
+		entry->flags |= CHILD_FLAG_OURS;
 	return true;
 }
 
 /* The delay before this repair, and notes it: count in the upper 16 bits, time in milliseconds below. */
 static int64_t
-repair_delay(struct kind *kind, const struct store_view *view)
+repair_delay(struct child_kind *kind, const struct store_view *view)
 {
 	uint64_t now = (uint64_t)(clock_monotonic_ns() / NSEC_PER_MSEC) & 0xffffffffffffULL;
-	uint64_t last = view->notes[NOTE_REPAIRS] & 0xffffffffffffULL,
-		 count = view->notes[NOTE_REPAIRS] >> 48;
+	uint64_t last = view->notes[CHILD_NOTE_REPAIRS] & 0xffffffffffffULL,
+		 count = view->notes[CHILD_NOTE_REPAIRS] >> 48;
 	int64_t delay = 0;
 
 	if (last == 0 || now - last > FIGHT_NS / NSEC_PER_MSEC)
@@ -98,7 +77,7 @@ repair_delay(struct kind *kind, const struct store_view *view)
 	if (count < 0xffff)
 		count++;
 	mirror_set_note(
-		kind->mirror, view->namespace_, view->name, NOTE_REPAIRS, count << 48 | now);
+		kind->mirror, view->namespace_, view->name, CHILD_NOTE_REPAIRS, count << 48 | now);
 	return delay > FIGHT_NS ? FIGHT_NS : delay;
 }
 
@@ -106,9 +85,9 @@ static void
 on_changed(void *data, enum listwatch_event event, enum store_result result,
 	const struct store_view *view)
 {
-	struct kind *kind = data;
+	struct child_kind *kind = data;
 	const struct children_options *options = &kind->children->options;
-	bool applied = view->notes[NOTE_FIELDS] != 0;
+	bool applied = view->notes[CHILD_NOTE_FIELDS] != 0;
 	bool reads = false;
 	char owner[256];
 
@@ -119,7 +98,7 @@ on_changed(void *data, enum listwatch_event event, enum store_result result,
 	for (size_t i = 0; i < options->config->n_children; i++)
 		if (strcmp(options->config->children[i].id, view->child) == 0)
 			reads = reads || options->reads(options->data, i);
-	if (applied && view->fingerprint != view->notes[NOTE_FIELDS])
+	if (applied && view->fingerprint != view->notes[CHILD_NOTE_FIELDS])
 		options->changed(
 			options->data, owner, REASON_CHILD_DRIFT, repair_delay(kind, view));
 	else if (reads && (event != LISTWATCH_LISTED || applied))
@@ -129,7 +108,7 @@ on_changed(void *data, enum listwatch_event event, enum store_result result,
 static void
 on_gone(void *data, const struct store_view *view)
 {
-	struct kind *kind = data;
+	struct child_kind *kind = data;
 	const struct children_options *options = &kind->children->options;
 
 	if (*view->owner != '\0')
@@ -144,7 +123,7 @@ on_found(void *data, const struct kube_resource *resource)
 }
 
 static bool
-kind_usable(const struct kind *kind)
+kind_usable(const struct child_kind *kind)
 {
 	const char *cause;
 
@@ -155,7 +134,7 @@ kind_usable(const struct kind *kind)
 static void
 on_health(void *data)
 {
-	struct kind *kind = data;
+	struct child_kind *kind = data;
 	const struct children_options *options = &kind->children->options;
 	bool usable = kind_usable(kind);
 
@@ -174,7 +153,7 @@ on_synced(void *data)
 /* --- kinds --- */
 
 static void
-parse_kind(const struct kind *kind, struct kube_resource *ret)
+parse_kind(const struct child_kind *kind, struct kube_resource *ret)
 {
 	const char *slash = strchr(kind->api_version, '/');
 
@@ -198,7 +177,7 @@ kind_index(struct children *children, const struct config_child *child)
 		if (strcmp(children->kinds[i].api_version, child->api_version) == 0 &&
 			strcmp(children->kinds[i].name, child->kind) == 0)
 			return i;
-	children->kinds[children->n_kinds++] = (struct kind){
+	children->kinds[children->n_kinds++] = (struct child_kind){
 		.children = children, .api_version = child->api_version, .name = child->kind};
 	return i;
 }
@@ -218,7 +197,7 @@ static void
 start_kind(struct children *children, size_t i, struct loop *loop, struct kube *kube)
 {
 	const struct config_controller *config = children->options.config;
-	struct kind *kind = &children->kinds[i];
+	struct child_kind *kind = &children->kinds[i];
 	const struct mirror_callbacks callbacks = {
 		on_found, on_entry, on_changed, on_gone, on_synced, on_health, kind};
 	struct mirror_options options = {
@@ -244,7 +223,7 @@ children_new(struct loop *loop, struct kube *kube, const struct children_options
 	children->options = *options;
 	children->selector = xasprintf("%s=%s,%s=%s", LABEL_INSTANCE, options->config->instance,
 		LABEL_CONTROLLER, options->config->name);
-	children->kinds = xcalloc(n + 1, sizeof(struct kind));
+	children->kinds = xcalloc(n + 1, sizeof(struct child_kind));
 	children->kind_of = xcalloc(n + 1, sizeof(size_t));
 	for (size_t i = 0; i < n; i++)
 		children->kind_of[i] = kind_index(children, &options->config->children[i]);
@@ -311,8 +290,8 @@ children_trouble(const struct children *children, const char **ret_cause)
 	return WORKER_LIVE;
 }
 
-static struct mirror *
-mirror_of(const struct children *children, size_t child)
+struct mirror *
+children_mirror(const struct children *children, size_t child)
 {
 	return children->kinds[children->kind_of[child]].mirror;
 }
@@ -320,14 +299,14 @@ mirror_of(const struct children *children, size_t child)
 const struct kube_resource *
 children_kind(const struct children *children, size_t child)
 {
-	return mirror_resource(mirror_of(children, child));
+	return mirror_resource(children_mirror(children, child));
 }
 
 bool
 children_usable(const struct children *children, size_t child, enum verdict *ret_verdict,
 	const char **ret_text)
 {
-	const struct kind *kind = &children->kinds[children->kind_of[child]];
+	const struct child_kind *kind = &children->kinds[children->kind_of[child]];
 	const char *cause;
 	enum worker_state trouble = mirror_trouble(kind->mirror, &cause);
 
@@ -353,119 +332,4 @@ children_count(const struct children *children)
 	for (size_t i = 0; i < children->n_kinds; i++)
 		n += mirror_count(children->kinds[i].mirror);
 	return n;
-}
-
-/* --- one child --- */
-
-enum child_need
-children_need(const struct children *children, size_t child, const char *namespace_,
-	const char *name, uint64_t hash)
-{
-	struct store_view view;
-
-	if (!mirror_get(mirror_of(children, child), namespace_, name, &view))
-		return CHILD_MISSING;
-	if ((view.flags & FLAG_LEAVING) != 0)
-		return CHILD_LEAVING;
-	if (view.notes[NOTE_HASH] == 0 || view.notes[NOTE_HASH] != hash)
-		return CHILD_OUTDATED;
-	return view.fingerprint == view.notes[NOTE_FIELDS] ? CHILD_CURRENT : CHILD_DRIFTED;
-}
-
-void
-children_applied(struct children *children, size_t child, const char *body, size_t length,
-	uint64_t hash, bool drift)
-{
-	struct mirror *mirror = mirror_of(children, child);
-	struct json_object_info info;
-	char namespace_[256], name[256];
-
-	if (drift)
-		metric_add(M_DRIFT_REPAIRS_TOTAL, 0, 1);
-	if (!jsonscan_object(body, length, &info))
-		return;
-	mirror_put(mirror, body, length, STORE_FROM_WRITE);
-	snprintf(namespace_, sizeof(namespace_), "%.*s", (int)info.namespace_.length,
-		body + info.namespace_.start);
-	snprintf(name, sizeof(name), "%.*s", (int)info.name.length, body + info.name.start);
-	mirror_set_note(mirror, namespace_, name, NOTE_FIELDS, fields_hash(children, body, &info));
-	mirror_set_note(mirror, namespace_, name, NOTE_HASH, hash);
-}
-
-struct each_owned {
-	const struct kind *kind;
-	void (*each)(void *data, const struct child_ref *ref);
-	void *data;
-};
-
-static void
-each_owned(void *data, const struct store_view *view)
-{
-	const struct each_owned *each = data;
-	const struct child_ref ref = {mirror_resource(each->kind->mirror), view->namespace_,
-		view->name, view->uid, view->child};
-
-	if ((view->flags & FLAG_OURS) != 0 && (view->flags & FLAG_LEAVING) == 0 && ref.kind != NULL)
-		each->each(each->data, &ref);
-}
-
-void
-children_each_owned(const struct children *children, const char *owner_uid,
-	void (*each)(void *data, const struct child_ref *ref), void *data)
-{
-	for (size_t i = 0; i < children->n_kinds; i++) {
-		struct each_owned one = {&children->kinds[i], each, data};
-
-		mirror_each_of(children->kinds[i].mirror, owner_uid, each_owned, &one);
-	}
-}
-
-void
-children_deleting(struct children *children, const struct kube_resource *kind,
-	const char *namespace_, const char *name)
-{
-	for (size_t i = 0; i < children->n_kinds; i++)
-		if (mirror_resource(children->kinds[i].mirror) == kind)
-			mirror_set_flags(
-				children->kinds[i].mirror, namespace_, name, 0, FLAG_LEAVING);
-}
-
-/* --- $children --- */
-
-struct body_of {
-	const char *id;
-	struct buf *out;
-	bool found;
-};
-
-static void
-body_of(void *data, const struct store_view *view)
-{
-	struct body_of *body = data;
-
-	if (body->found || strcmp(view->child, body->id) != 0 || view->length == 0)
-		return;
-	buf_add(body->out, view->bytes, view->length);
-	body->found = true;
-}
-
-void
-children_value(const struct children *children, const char *owner_uid, struct buf *out)
-{
-	const struct config_controller *config = children->options.config;
-
-	buf_addc(out, '{');
-	for (size_t i = 0; i < config->n_children; i++) {
-		struct body_of body = {.id = config->children[i].id, .out = out};
-
-		if (i > 0)
-			buf_addc(out, ',');
-		json_put_string(out, body.id, strlen(body.id));
-		buf_addc(out, ':');
-		if (children->options.reads(children->options.data, i))
-			mirror_each_of(mirror_of(children, i), owner_uid, body_of, &body);
-		if (!body.found)
-			buf_adds(out, "null");
-	}
-	buf_addc(out, '}');
 }

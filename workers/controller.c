@@ -15,101 +15,8 @@
 #include "common/log.h"
 #include "common/memory.h"
 #include "common/scoreboard.h"
-#include "workers/controller.h"
-#include "workers/engine.h"
+#include "workers/controller_internal.h"
 #include "workers/reconcile.h"
-
-struct controller {
-	struct engine engine;
-	struct controller_callbacks callbacks;
-	struct loop_timer *resync, *drained;
-	enum worker_state state;
-	bool first_synced; /* the objects of the start are known */
-	bool resyncing;    /* the next complete list queues everything */
-	bool draining;
-};
-
-/* --- state --- */
-
-static bool
-is_draining(const struct controller *c, enum worker_state *state, const char **cause)
-{
-	(void)state;
-	(void)cause;
-	return c->draining;
-}
-
-static bool
-primary_troubled(const struct controller *c, enum worker_state *state, const char **cause)
-{
-	*state = mirror_trouble(c->engine.primary, cause);
-	return *state != WORKER_LIVE;
-}
-
-static bool
-children_troubled(const struct controller *c, enum worker_state *state, const char **cause)
-{
-	*state = children_trouble(c->engine.children, cause);
-	return *state != WORKER_LIVE;
-}
-
-static bool
-is_discovering(const struct controller *c, enum worker_state *state, const char **cause)
-{
-	(void)state;
-	(void)cause;
-	return mirror_phase(c->engine.primary) == MIRROR_DISCOVERING;
-}
-
-static bool
-is_listing(const struct controller *c, enum worker_state *state, const char **cause)
-{
-	(void)state;
-	(void)cause;
-	return mirror_phase(c->engine.primary) != MIRROR_SYNCED ||
-	       !children_synced(c->engine.children);
-}
-
-static bool
-always(const struct controller *c, enum worker_state *state, const char **cause)
-{
-	(void)c;
-	(void)state;
-	(void)cause;
-	return true;
-}
-
-/* The first that holds is the state; the troubles name their own. */
-static const struct {
-	bool (*holds)(const struct controller *c, enum worker_state *state, const char **cause);
-	enum worker_state state;
-} rules[] = {
-	{is_draining, WORKER_DRAINING},
-	{primary_troubled, WORKER_STATE_MAX},
-	{children_troubled, WORKER_STATE_MAX},
-	{is_discovering, WORKER_DISCOVERING},
-	{is_listing, WORKER_LISTING},
-	{always, WORKER_LIVE},
-};
-
-static void
-set_state(struct controller *c)
-{
-	enum worker_state state = WORKER_STATE_MAX;
-	const char *cause = "";
-	size_t i = 0;
-
-	while (!rules[i].holds(c, &state, &cause))
-		i++;
-	if (rules[i].state != WORKER_STATE_MAX) {
-		state = rules[i].state;
-		cause = "";
-	}
-	if (state == c->state)
-		return;
-	c->state = state;
-	c->callbacks.state(c->callbacks.data, state, cause);
-}
 
 static void
 on_health(void *data)
@@ -123,7 +30,7 @@ on_health(void *data)
 	queue_open(engine->queue, !c->draining && c->first_synced &&
 					  mirror_phase(engine->primary) == MIRROR_SYNCED &&
 					  children_settled(engine->children));
-	set_state(c);
+	controller_set_state(c);
 }
 
 /* --- the objects --- */

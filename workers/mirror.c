@@ -10,44 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/backoff.h"
 #include "common/clock.h"
-#include "common/kube/discovery.h"
-#include "common/log.h"
 #include "common/memory.h"
-#include "workers/mirror.h"
+#include "workers/mirror_internal.h"
 
-#define CAUSE_MAX  512
 #define NOT_SERVED "the server does not serve %s; its CustomResourceDefinition may be missing"
-/* An object that found no room is asked for again after this. */
-#define OVER_LIMIT_RETRY_NS (30 * NSEC_PER_SEC)
-
-struct part {
-	struct mirror *mirror;
-	const char *namespace_; /* NULL: all */
-	struct listwatch *listwatch;
-	struct store *store;
-	bool was_synced;
-	bool left_out; /* an object found no room since the last list began */
-	enum worker_state trouble;
-	char cause[CAUSE_MAX];
-};
-
-struct mirror {
-	struct loop *loop;
-	struct kube *kube;
-	struct mirror_options options;
-	struct mirror_callbacks callbacks;
-	struct kube_resource resource;
-	bool found;
-	struct discovery *discovery;
-	struct loop_timer *discover, *relist;
-	struct backoff backoff;
-	enum worker_state trouble; /* of discovery */
-	char cause[CAUSE_MAX];
-	struct part *parts;
-	size_t n_parts;
-};
 
 static const struct backoff_policy discover_policy = {
 	.first_ns = 500 * NSEC_PER_MSEC, .max_ns = 15 * NSEC_PER_SEC, .factor = 2, .jitter = 0.2};
@@ -159,88 +126,12 @@ on_discover(void *data)
 		loop_timer_set(mirror->discover, NSEC_PER_SEC);
 }
 
-/* --- objects --- */
-
-static void
-names_of(const char *bytes, const struct json_object_info *info, char namespace_[256],
-	char name[256])
-{
-	snprintf(namespace_, 256, "%.*s", (int)info->namespace_.length,
-		bytes + info->namespace_.start);
-	snprintf(name, 256, "%.*s", (int)info->name.length, bytes + info->name.start);
-}
-
-static void
-take_away(struct part *part, const char *namespace_, const char *name, const char *uid)
-{
-	struct mirror *mirror = part->mirror;
-	struct store_view view;
-
-	if (!store_get(part->store, namespace_, name, &view) ||
-		(uid != NULL && strcmp(view.uid, uid) != 0))
-		return;
-	mirror->callbacks.gone(mirror->callbacks.data, &view);
-	store_remove(part->store, namespace_, name, uid);
-}
-
-/* An object made anew under the same name: the end of the old one comes first. */
-static void
-end_former(struct part *part, const char *namespace_, const char *name, const char *bytes,
-	const struct json_object_info *info)
-{
-	struct store_view view;
-	char uid[256];
-
-	if (!store_get(part->store, namespace_, name, &view))
-		return;
-	snprintf(uid, sizeof(uid), "%.*s", (int)info->uid.length, bytes + info->uid.start);
-	if (strcmp(view.uid, uid) != 0 && !store_was_removed(part->store, uid))
-		take_away(part, namespace_, name, NULL);
-}
-
-static enum store_result
-put(struct part *part, enum listwatch_event event, const char *bytes, size_t length,
-	const struct json_object_info *info, enum store_origin origin)
-{
-	struct mirror *mirror = part->mirror;
-	struct store_entry entry = {.bytes = bytes,
-		.length = length,
-		.info = info,
-		.keep_body = mirror->options.keep_body};
-	enum store_result result;
-	struct store_view view;
-	char namespace_[256], name[256];
-
-	if (!mirror->callbacks.entry(mirror->callbacks.data, &entry))
-		return STORE_REFUSED;
-	names_of(bytes, info, namespace_, name);
-	end_former(part, namespace_, name, bytes, info);
-	result = store_put(part->store, &entry, origin);
-	if ((result != STORE_NEW && result != STORE_CHANGED) || origin == STORE_FROM_WRITE)
-		return result;
-	if (store_get(part->store, namespace_, name, &view))
-		mirror->callbacks.changed(mirror->callbacks.data, event, result, &view);
-	return result;
-}
-
-/* No room: an older version must not stay, since it would be acted on. */
-static void
-leave_out(struct part *part, const char *namespace_, const char *name)
-{
-	bool first = !part->left_out;
-
-	part->left_out = true;
-	take_away(part, namespace_, name, NULL);
-	if (!first)
-		return;
-	loop_timer_set(part->mirror->relist, OVER_LIMIT_RETRY_NS);
-	part->mirror->callbacks.health(part->mirror->callbacks.data);
-}
+/* --- lists and watches --- */
 
 static void
 on_begin(void *data)
 {
-	struct part *part = data;
+	struct mirror_part *part = data;
 
 	part->left_out = false;
 	store_begin(part->store);
@@ -250,22 +141,22 @@ static void
 on_object(void *data, enum listwatch_event event, const char *bytes, size_t length,
 	const struct json_object_info *info)
 {
-	struct part *part = data;
+	struct mirror_part *part = data;
 	char namespace_[256], name[256], uid[256];
 
-	names_of(bytes, info, namespace_, name);
+	mirror_names_of(bytes, info, namespace_, name);
 	if (event == LISTWATCH_DELETED) {
 		snprintf(uid, sizeof(uid), "%.*s", (int)info->uid.length, bytes + info->uid.start);
-		take_away(part, namespace_, name, uid);
-	} else if (put(part, event, bytes, length, info, STORE_FROM_SERVER) == STORE_FULL) {
-		leave_out(part, namespace_, name);
+		mirror_part_take_away(part, namespace_, name, uid);
+	} else {
+		(void)mirror_part_put(part, event, bytes, length, info, STORE_FROM_SERVER);
 	}
 }
 
 static void
 on_gone(void *data, const struct store_view *view)
 {
-	struct part *part = data;
+	struct mirror_part *part = data;
 
 	part->mirror->callbacks.gone(part->mirror->callbacks.data, view);
 }
@@ -273,7 +164,7 @@ on_gone(void *data, const struct store_view *view)
 static void
 on_synced(void *data)
 {
-	struct part *part = data;
+	struct mirror_part *part = data;
 	struct mirror *mirror = part->mirror;
 
 	store_sweep(part->store, on_gone, part);
@@ -287,7 +178,7 @@ on_synced(void *data)
 static void
 on_health(void *data, bool healthy, const struct kube_result *result, int64_t delay_ns)
 {
-	struct part *part = data;
+	struct mirror_part *part = data;
 	struct mirror *mirror = part->mirror;
 	char what[400];
 	enum worker_state trouble =
@@ -308,7 +199,7 @@ on_health(void *data, bool healthy, const struct kube_result *result, int64_t de
 }
 
 static void
-start_part(struct mirror *mirror, struct part *part)
+start_part(struct mirror *mirror, struct mirror_part *part)
 {
 	const struct listwatch_options options = {
 		.resource = mirror->resource,
@@ -340,9 +231,9 @@ start_parts(struct mirror *mirror)
 	for (size_t i = n; i < mirror->n_parts; i++)
 		store_free(mirror->parts[i].store);
 	if (n != mirror->n_parts)
-		mirror->parts = xreallocarray(mirror->parts, n, sizeof(struct part));
+		mirror->parts = xreallocarray(mirror->parts, n, sizeof(struct mirror_part));
 	for (size_t i = mirror->n_parts; i < n; i++)
-		mirror->parts[i] = (struct part){.store = store_new(mirror->options.budget)};
+		mirror->parts[i] = (struct mirror_part){.store = store_new(mirror->options.budget)};
 	mirror->n_parts = n;
 	for (size_t i = 0; i < n; i++) {
 		mirror->parts[i].mirror = mirror;
@@ -454,109 +345,4 @@ mirror_relist(struct mirror *mirror)
 	for (size_t i = 0; i < mirror->n_parts; i++)
 		if (mirror->parts[i].listwatch != NULL)
 			listwatch_resync(mirror->parts[i].listwatch);
-}
-
-/* --- access --- */
-
-static struct part *
-part_of(const struct mirror *mirror, const char *namespace_)
-{
-	for (size_t i = 0; i < mirror->n_parts; i++)
-		if (mirror->parts[i].namespace_ == NULL ||
-			strcmp(mirror->parts[i].namespace_, namespace_) == 0)
-			return &mirror->parts[i];
-	return NULL;
-}
-
-enum store_result
-mirror_put(struct mirror *mirror, const char *bytes, size_t length, enum store_origin origin)
-{
-	struct json_object_info info;
-	char namespace_[256], name[256];
-	struct part *part;
-	enum store_result result;
-
-	if (!jsonscan_object(bytes, length, &info))
-		return STORE_REFUSED;
-	names_of(bytes, &info, namespace_, name);
-	part = part_of(mirror, namespace_);
-	if (part == NULL)
-		return STORE_REFUSED;
-	result = put(part, LISTWATCH_MODIFIED, bytes, length, &info, origin);
-	if (result == STORE_FULL)
-		leave_out(part, namespace_, name);
-	return result;
-}
-
-bool
-mirror_get(const struct mirror *mirror, const char *namespace_, const char *name,
-	struct store_view *ret)
-{
-	struct part *part = part_of(mirror, namespace_);
-
-	return part != NULL && store_get(part->store, namespace_, name, ret);
-}
-
-bool
-mirror_get_uid(const struct mirror *mirror, const char *uid, struct store_view *ret)
-{
-	for (size_t i = 0; i < mirror->n_parts; i++)
-		if (store_get_uid(mirror->parts[i].store, uid, ret))
-			return true;
-	return false;
-}
-
-void
-mirror_remove(struct mirror *mirror, const char *namespace_, const char *name, const char *uid)
-{
-	struct part *part = part_of(mirror, namespace_);
-
-	if (part != NULL)
-		take_away(part, namespace_, name, uid);
-}
-
-void
-mirror_each(const struct mirror *mirror, void (*each)(void *data, const struct store_view *view),
-	void *data)
-{
-	for (size_t i = 0; i < mirror->n_parts; i++)
-		store_each(mirror->parts[i].store, each, data);
-}
-
-void
-mirror_each_of(const struct mirror *mirror, const char *owner,
-	void (*each)(void *data, const struct store_view *view), void *data)
-{
-	for (size_t i = 0; i < mirror->n_parts; i++)
-		store_each_of(mirror->parts[i].store, owner, each, data);
-}
-
-void
-mirror_set_note(struct mirror *mirror, const char *namespace_, const char *name, unsigned note,
-	uint64_t value)
-{
-	struct part *part = part_of(mirror, namespace_);
-
-	if (part != NULL)
-		store_set_note(part->store, namespace_, name, note, value);
-}
-
-void
-mirror_set_flags(struct mirror *mirror, const char *namespace_, const char *name, uint32_t clear,
-	uint32_t set)
-{
-	struct part *part = part_of(mirror, namespace_);
-
-	if (part != NULL)
-		store_set_flags(part->store, namespace_, name, clear, set);
-}
-
-size_t
-mirror_count(const struct mirror *mirror)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < mirror->n_parts; i++)
-		n += store_count(mirror->parts[i].store);
-	return n;
 }

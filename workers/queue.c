@@ -6,61 +6,16 @@
  */
 #include "config.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
 
-#include "common/backoff.h"
 #include "common/clock.h"
 #include "common/memory.h"
 #include "common/scoreboard.h"
-#include "workers/queue.h"
+#include "workers/queue_internal.h"
 
 #define STARTS_A_TURN 32
-#define BUCKETS_FIRST 64
-
-enum state { IDLE, READY, RUNNING, WAITING };
-enum { LIVE, BACKGROUND, LISTS };
-
-struct queue_item {
-	struct queue_item *hash_next;
-	struct queue_item *next, *previous; /* in a list */
-	size_t heap_index;                  /* in the heap */
-	int64_t deadline_ns;
-	int64_t since_ns; /* of being ready, then of the run */
-	struct backoff backoff;
-	uint64_t version; /* that the failures are counted for */
-	uint64_t again_version;
-	enum state state;
-	enum queue_reason reason, again_reason;
-	int64_t again_delay_ns;
-	bool again; /* asked for while it runs */
-	bool gone;  /* forgotten while it runs */
-	bool background;
-	size_t name_at;
-	char key[]; /* namespace NUL name NUL */
-};
-
-struct list {
-	struct queue_item *first, *last;
-	size_t n;
-};
-
-struct queue {
-	struct queue_options options;
-	struct backoff_policy policy;
-	void (*run)(void *data, struct queue_item *item);
-	void *data;
-	struct loop_prepare *prepare;
-	struct loop_timer *timer, *turn;
-	struct queue_item **buckets;
-	size_t n_buckets, n_items;
-	struct list lists[LISTS];
-	struct queue_item **heap;
-	size_t n_heap, heap_size;
-	size_t running;
-	bool open;
-};
 
 static const char *const reason_names[REASON_MAX] = {
 	[REASON_LIST] = "list",
@@ -81,195 +36,29 @@ queue_reason_name(enum queue_reason reason)
 	return reason_names[reason];
 }
 
-/* --- the table --- */
-
-static size_t
-bucket_of(const struct queue *queue, const char *namespace_, const char *name)
-{
-	uint64_t hash = XXH3_64bits_withSeed(
-		name, strlen(name), XXH3_64bits(namespace_, strlen(namespace_)));
-
-	return hash & (queue->n_buckets - 1);
-}
-
 static struct queue_item *
-find(const struct queue *queue, const char *namespace_, const char *name)
+item_of(struct deadline *deadline)
 {
-	struct queue_item *item = queue->buckets[bucket_of(queue, namespace_, name)];
-
-	while (item != NULL && (strcmp(item->key, namespace_) != 0 ||
-				       strcmp(item->key + item->name_at, name) != 0))
-		item = item->hash_next;
-	return item;
-}
-
-static void
-widen(struct queue *queue)
-{
-	struct queue_item **old = queue->buckets;
-	size_t n = queue->n_buckets;
-
-	if (queue->n_items < n)
-		return;
-	queue->n_buckets = n * 2;
-	queue->buckets = xcalloc(queue->n_buckets, sizeof(struct queue_item *));
-	for (size_t i = 0; i < n; i++) {
-		struct queue_item *next;
-
-		for (struct queue_item *item = old[i]; item != NULL; item = next) {
-			size_t bucket = bucket_of(queue, item->key, item->key + item->name_at);
-
-			next = item->hash_next;
-			item->hash_next = queue->buckets[bucket];
-			queue->buckets[bucket] = item;
-		}
-	}
-	free(old);
-}
-
-static struct queue_item *
-find_or_add(struct queue *queue, const char *namespace_, const char *name)
-{
-	struct queue_item *item = find(queue, namespace_, name);
-	size_t nn = strlen(namespace_), n = strlen(name), bucket;
-
-	if (item != NULL)
-		return item;
-	widen(queue);
-	item = xcalloc(1, sizeof(*item) + nn + n + 2);
-	item->name_at = nn + 1;
-	memcpy(item->key, namespace_, nn);
-	memcpy(item->key + item->name_at, name, n);
-	bucket = bucket_of(queue, namespace_, name);
-	item->hash_next = queue->buckets[bucket];
-	queue->buckets[bucket] = item;
-	queue->n_items++;
-	return item;
-}
-
-static void
-drop(struct queue *queue, struct queue_item *item)
-{
-	struct queue_item **p =
-		&queue->buckets[bucket_of(queue, item->key, item->key + item->name_at)];
-
-	while (*p != item)
-		p = &(*p)->hash_next;
-	*p = item->hash_next;
-	queue->n_items--;
-	free(item);
-}
-
-/* --- the lists of ready items --- */
-
-static struct list *
-list_of(struct queue *queue, const struct queue_item *item)
-{
-	return &queue->lists[item->background ? BACKGROUND : LIVE];
-}
-
-static void
-list_append(struct list *list, struct queue_item *item)
-{
-	item->next = NULL;
-	item->previous = list->last;
-	if (list->last != NULL)
-		list->last->next = item;
-	else
-		list->first = item;
-	list->last = item;
-	list->n++;
-}
-
-static void
-list_remove(struct list *list, struct queue_item *item)
-{
-	if (item->previous != NULL)
-		item->previous->next = item->next;
-	else
-		list->first = item->next;
-	if (item->next != NULL)
-		item->next->previous = item->previous;
-	else
-		list->last = item->previous;
-	item->next = item->previous = NULL;
-	list->n--;
-}
-
-/* --- the heap of deadlines --- */
-
-static void
-heap_set(struct queue *queue, size_t i, struct queue_item *item)
-{
-	queue->heap[i] = item;
-	item->heap_index = i;
-}
-
-static void
-heap_up(struct queue *queue, size_t i, struct queue_item *item)
-{
-	while (i > 0 && queue->heap[(i - 1) / 2]->deadline_ns > item->deadline_ns) {
-		heap_set(queue, i, queue->heap[(i - 1) / 2]);
-		i = (i - 1) / 2;
-	}
-	heap_set(queue, i, item);
-}
-
-static void
-heap_down(struct queue *queue, size_t i, struct queue_item *item)
-{
-	for (;;) {
-		size_t child = 2 * i + 1;
-
-		if (child + 1 < queue->n_heap &&
-			queue->heap[child + 1]->deadline_ns < queue->heap[child]->deadline_ns)
-			child++;
-		if (child >= queue->n_heap || queue->heap[child]->deadline_ns >= item->deadline_ns)
-			break;
-		heap_set(queue, i, queue->heap[child]);
-		i = child;
-	}
-	heap_set(queue, i, item);
+	return (struct queue_item *)(void *)((char *)deadline -
+					     offsetof(struct queue_item, deadline));
 }
 
 static void
 set_timer(struct queue *queue)
 {
+	const struct deadline *first = deadlines_first(&queue->deadlines);
 	int64_t now = clock_monotonic_ns();
 
-	if (queue->n_heap == 0 || !queue->open)
+	if (first == NULL || !queue->open)
 		loop_timer_clear(queue->timer);
-	else if (queue->heap[0]->deadline_ns <= now)
-		loop_timer_set(queue->timer, 0);
 	else
-		loop_timer_set(queue->timer, queue->heap[0]->deadline_ns - now);
+		loop_timer_set(queue->timer, first->at_ns <= now ? 0 : first->at_ns - now);
 }
 
 static void
-heap_add(struct queue *queue, struct queue_item *item)
+stop_waiting(struct queue *queue, struct queue_item *item)
 {
-	if (queue->n_heap == queue->heap_size) {
-		queue->heap_size = queue->heap_size == 0 ? 32 : queue->heap_size * 2;
-		queue->heap =
-			xreallocarray(queue->heap, queue->heap_size, sizeof(struct queue_item *));
-	}
-	queue->n_heap++;
-	heap_up(queue, queue->n_heap - 1, item);
-	set_timer(queue);
-}
-
-static void
-heap_remove(struct queue *queue, struct queue_item *item)
-{
-	size_t i = item->heap_index;
-	struct queue_item *last = queue->heap[--queue->n_heap];
-
-	if (last != item) {
-		if (i > 0 && queue->heap[(i - 1) / 2]->deadline_ns > last->deadline_ns)
-			heap_up(queue, i, last);
-		else
-			heap_down(queue, i, last);
-	}
+	deadlines_remove(&queue->deadlines, &item->deadline);
 	set_timer(queue);
 }
 
@@ -294,7 +83,7 @@ make_ready(struct queue *queue, struct queue_item *item, enum queue_reason reaso
 	item->reason = reason;
 	item->background = in_background(reason);
 	item->since_ns = clock_monotonic_ns();
-	list_append(list_of(queue, item), item);
+	queue_list_append(queue_list_of(queue, item), item);
 	metric_add(M_QUEUE_ADDS_TOTAL, 0, 1);
 	show_depth(queue);
 	if (queue->open && !loop_timer_active(queue->turn))
@@ -307,14 +96,15 @@ make_waiting(
 {
 	item->state = WAITING;
 	item->reason = reason;
-	item->deadline_ns = clock_monotonic_ns() + delay_ns;
-	heap_add(queue, item);
+	item->deadline.at_ns = clock_monotonic_ns() + delay_ns;
+	deadlines_add(&queue->deadlines, &item->deadline);
+	set_timer(queue);
 }
 
 static void
 end_waiting(struct queue *queue, struct queue_item *item, enum queue_reason reason)
 {
-	heap_remove(queue, item);
+	stop_waiting(queue, item);
 	make_ready(queue, item, reason);
 }
 
@@ -324,10 +114,10 @@ promote(struct queue *queue, struct queue_item *item, enum queue_reason reason)
 {
 	if (!item->background || in_background(reason))
 		return;
-	list_remove(list_of(queue, item), item);
+	queue_list_remove(queue_list_of(queue, item), item);
 	item->background = false;
 	item->reason = reason;
-	list_append(list_of(queue, item), item);
+	queue_list_append(queue_list_of(queue, item), item);
 }
 
 static void
@@ -355,7 +145,7 @@ static void
 ask(struct queue *queue, const char *namespace_, const char *name, enum queue_reason reason,
 	uint64_t version, bool kick)
 {
-	struct queue_item *item = find_or_add(queue, namespace_, name);
+	struct queue_item *item = queue_table_get(queue, namespace_, name);
 
 	switch (item->state) {
 	case IDLE:
@@ -393,7 +183,7 @@ void
 queue_add_after(struct queue *queue, const char *namespace_, const char *name,
 	enum queue_reason reason, int64_t delay_ns)
 {
-	struct queue_item *item = find_or_add(queue, namespace_, name);
+	struct queue_item *item = queue_table_get(queue, namespace_, name);
 
 	if (item->state == IDLE) {
 		make_waiting(queue, item, reason, delay_ns);
@@ -406,7 +196,7 @@ queue_add_after(struct queue *queue, const char *namespace_, const char *name,
 void
 queue_forget(struct queue *queue, const char *namespace_, const char *name)
 {
-	struct queue_item *item = find(queue, namespace_, name);
+	struct queue_item *item = queue_table_find(queue, namespace_, name);
 
 	if (item == NULL)
 		return;
@@ -416,10 +206,10 @@ queue_forget(struct queue *queue, const char *namespace_, const char *name)
 		return;
 	}
 	if (item->state == READY)
-		list_remove(list_of(queue, item), item);
+		queue_list_remove(queue_list_of(queue, item), item);
 	if (item->state == WAITING)
-		heap_remove(queue, item);
-	drop(queue, item);
+		stop_waiting(queue, item);
+	queue_table_drop(queue, item);
 	show_depth(queue);
 }
 
@@ -439,7 +229,7 @@ start(struct queue *queue, struct queue_item *item)
 {
 	int64_t now = clock_monotonic_ns();
 
-	list_remove(list_of(queue, item), item);
+	queue_list_remove(queue_list_of(queue, item), item);
 	item->state = RUNNING;
 	item->again = item->gone = false;
 	metric_observe(M_QUEUE_DURATION, 0, now - item->since_ns);
@@ -479,9 +269,10 @@ on_timer(void *data)
 {
 	struct queue *queue = data;
 	int64_t now = clock_monotonic_ns();
+	struct deadline *first;
 
-	while (queue->n_heap > 0 && queue->heap[0]->deadline_ns <= now) {
-		struct queue_item *item = queue->heap[0];
+	while ((first = deadlines_first(&queue->deadlines)) != NULL && first->at_ns <= now) {
+		struct queue_item *item = item_of(first);
 
 		if (item->reason == REASON_RETRY)
 			metric_add(M_QUEUE_RETRIES_TOTAL, 0, 1);
@@ -507,7 +298,7 @@ queue_done(struct queue *queue, struct queue_item *item)
 	end_run(queue, item);
 	item->backoff.failures = 0;
 	if (!again)
-		drop(queue, item);
+		queue_table_drop(queue, item);
 	else if (item->again_delay_ns > 0)
 		make_waiting(queue, item, item->again_reason, item->again_delay_ns);
 	else
@@ -521,7 +312,7 @@ queue_retry(struct queue *queue, struct queue_item *item, uint64_t version, int6
 
 	end_run(queue, item);
 	if (item->gone) {
-		drop(queue, item);
+		queue_table_drop(queue, item);
 		return 0;
 	}
 	if (version != item->version)
@@ -553,8 +344,7 @@ queue_new(struct loop *loop, const struct queue_options *options,
 		.jitter = 0.1};
 	queue->run = run;
 	queue->data = data;
-	queue->n_buckets = BUCKETS_FIRST;
-	queue->buckets = xcalloc(queue->n_buckets, sizeof(struct queue_item *));
+	queue_table_init(queue);
 	queue->prepare = loop_prepare_new(loop, on_prepare, queue);
 	queue->timer = loop_timer_new(loop, on_timer, queue);
 	queue->turn = loop_timer_new(loop, on_turn, queue);
@@ -570,16 +360,8 @@ queue_free(struct queue *queue)
 	loop_prepare_free(queue->prepare);
 	loop_timer_free(queue->timer);
 	loop_timer_free(queue->turn);
-	for (size_t i = 0; i < queue->n_buckets; i++) {
-		struct queue_item *next;
-
-		for (struct queue_item *item = queue->buckets[i]; item != NULL; item = next) {
-			next = item->hash_next;
-			free(item);
-		}
-	}
-	free(queue->buckets);
-	free(queue->heap);
+	queue_table_free(queue);
+	deadlines_clear(&queue->deadlines);
 	free(queue);
 }
 
@@ -625,7 +407,7 @@ queue_ready(const struct queue *queue)
 size_t
 queue_waiting(const struct queue *queue)
 {
-	return queue->n_heap;
+	return queue->deadlines.n;
 }
 
 size_t

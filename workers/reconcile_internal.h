@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the three parts of a reconcile share: reconcile.c (life, children), reconcile_prune.c, reconcile_status.c. */
+/* What the parts of a reconcile share: reconcile.c (life), _parts.c (helpers), _children.c, _prune.c, _status.c. */
 #ifndef WORKERS_RECONCILE_INTERNAL_H
 #define WORKERS_RECONCILE_INTERNAL_H
 
@@ -54,6 +54,7 @@ bool reconcile_judge(struct reconcile *r, const struct kube_result *result, cons
 void reconcile_event(struct reconcile *r, bool warning, const char *reason, const char *action,
 	const char *note);
 /* The next steps. */
+void reconcile_children(struct reconcile *r);
 void reconcile_prune(struct reconcile *r);
 void reconcile_status(struct reconcile *r);
 void reconcile_end(struct reconcile *r);
