@@ -1,7 +1,13 @@
-unit_supervisor = tests/unit/check_restart
+unit_supervisor = tests/unit/check_restart tests/unit/check_supervisor
 supervisor_test_cppflags = $(AM_CPPFLAGS) $(CJSON_CFLAGS) $(CHECK_CFLAGS)
 supervisor_test_libs = libsupervisor.a libconfig.a libtemplate.a libkube.a libproc.a libcommon.a libloop.a libcommon.a \
 	$(MHD_LIBS) $(JQ_LIBS) $(SSL_LIBS) $(LOOP_LIBS) $(COMMON_LIBS) $(CHECK_LIBS)
+# A whole supervisor in a process, with workers that pretend.
+supervisor_test_site = tests/unit/supervisor_fixture.h tests/unit/supervisor_fixture.c tests/unit/supervisor_fake.c
 
 tests_unit_check_restart_CPPFLAGS = $(supervisor_test_cppflags)
 tests_unit_check_restart_LDADD = $(supervisor_test_libs)
+
+tests_unit_check_supervisor_SOURCES = tests/unit/check_supervisor.c $(supervisor_test_site)
+tests_unit_check_supervisor_CPPFLAGS = $(supervisor_test_cppflags)
+tests_unit_check_supervisor_LDADD = $(supervisor_test_libs)
