@@ -158,7 +158,9 @@ remove_missing(struct supervisor *sup, const cJSON *document, struct changes *ch
 		changes->removed++;
 		note(changes, "removed", worker->name);
 		worker->removed = true;
-		sup_worker_event(worker, LIFE_EVENT_STOP);
+		/* Asked a second time, one that stops already would lose its grace. */
+		if (worker->life != LIFE_STOPPING)
+			sup_worker_event(worker, LIFE_EVENT_STOP);
 	}
 }
 
