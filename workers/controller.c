@@ -41,6 +41,9 @@ on_found(void *data, const struct kube_resource *resource)
 	struct controller *c = data;
 
 	c->engine.resource = *resource;
+	/* Its definition was made anew, if this is not the start: what its schema keeps is found out again. */
+	status_paths_clear(c->engine.paths);
+	c->engine.probed = false;
 }
 
 static bool
@@ -211,9 +214,6 @@ on_resync(void *data)
 	struct controller *c = data;
 
 	c->resyncing = true;
-	/* The schema may have been changed: what it keeps is found out again. */
-	status_paths_clear(c->engine.paths);
-	c->engine.probed = false;
 	children_relist(c->engine.children);
 	mirror_relist(c->engine.primary);
 	set_resync(c);

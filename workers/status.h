@@ -7,8 +7,9 @@
  *
  * A schema may drop a member (pruning) or add one (defaults). Both are seen in the answer to a write; the member's path is then
  * remembered and not compared any more, so that nothing is written again and again. Paths are dotted, a list's index is "*":
- * "conditions", "conditions.*.observedGeneration". They are forgotten at a restart and a resync, for a schema can be changed; then one
- * write finds out again, and changes nothing on the server, which keeps the resourceVersion.
+ * "conditions", "conditions.*.observedGeneration". They last as
+ * long as the process, or until the resource is discovered anew. After a restart one write finds out again, and changes nothing on the server,
+ * which keeps the resourceVersion.
  */
 #ifndef WORKERS_STATUS_H
 #define WORKERS_STATUS_H
