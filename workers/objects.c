@@ -14,32 +14,56 @@
 #define COUNT_SHIFT 24
 #define COUNT_MASK  (7u << COUNT_SHIFT)
 
-static uint64_t
-hash_range(uint64_t hash, const char *bytes, size_t start, size_t end)
+static const char *
+skip_space(const char *p, const char *end)
 {
-	return end > start ? XXH3_64bits_withSeed(bytes + start, end - start, hash) : hash;
+	while (p < end &&
+		(*p == ' ' || *p == '\t' || *p == '\r' || *p == '\n' || *p == ',' || *p == ':'))
+		p++;
+	return p;
+}
+
+static bool
+is_left_out(const char *key, size_t n)
+{
+	return (n == strlen("\"metadata\"") && memcmp(key, "\"metadata\"", n) == 0) ||
+	       (n == strlen("\"status\"") && memcmp(key, "\"status\"", n) == 0);
+}
+
+/* The sum over the members but metadata and status: neither order nor the presence of those two matters. */
+static uint64_t
+hash_members(const char *bytes, size_t length)
+{
+	const char *end = bytes + length, *p = memchr(bytes, '{', length);
+	uint64_t sum = 0;
+
+	if (p == NULL)
+		return 0;
+	for (p = skip_space(p + 1, end); p < end && *p == '"'; p = skip_space(p, end)) {
+		const char *key = p, *behind = jsonscan_skip(p, end), *value;
+
+		if (behind == NULL)
+			break;
+		value = skip_space(behind, end);
+		p = jsonscan_skip(value, end);
+		if (p == NULL)
+			break;
+		if (!is_left_out(key, (size_t)(behind - key)))
+			sum += XXH3_64bits_withSeed(value, (size_t)(p - value),
+				XXH3_64bits(key, (size_t)(behind - key)));
+	}
+	return sum;
 }
 
 /* All but metadata and status, then labels and annotations. 0 stands for "unknown" in the queue. */
 static uint64_t
 version_of(const char *bytes, size_t length, const struct json_object_info *info)
 {
-	struct json_range first = info->metadata, second = info->status;
-	uint64_t hash = 0;
+	uint64_t hash = hash_members(bytes, length);
 
-	if (second.length > 0 && second.start < first.start) {
-		first = info->status;
-		second = info->metadata;
-	}
-	hash = hash_range(hash, bytes, 0, first.start);
-	if (second.length == 0)
-		second = (struct json_range){.start = first.start + first.length};
-	hash = hash_range(hash, bytes, first.start + first.length, second.start);
-	hash = hash_range(hash, bytes, second.start + second.length, length);
-	hash = hash_range(
-		hash, bytes, info->labels.start, info->labels.start + info->labels.length);
-	hash = hash_range(hash, bytes, info->annotations.start,
-		info->annotations.start + info->annotations.length);
+	hash = XXH3_64bits_withSeed(bytes + info->labels.start, info->labels.length, hash);
+	hash = XXH3_64bits_withSeed(
+		bytes + info->annotations.start, info->annotations.length, hash);
 	return hash == 0 ? 1 : hash;
 }
 
