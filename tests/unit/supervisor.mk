@@ -1,5 +1,5 @@
 unit_supervisor = tests/unit/check_restart tests/unit/check_checker tests/unit/check_supervisor \
-	tests/unit/check_supervisor_reload
+	tests/unit/check_supervisor_reload tests/unit/check_supervisor_doors
 supervisor_test_cppflags = $(AM_CPPFLAGS) $(CJSON_CFLAGS) $(CHECK_CFLAGS)
 supervisor_test_libs = libsupervisor.a libconfig.a libtemplate.a libkube.a libproc.a libcommon.a libloop.a libcommon.a \
 	$(MHD_LIBS) $(JQ_LIBS) $(SSL_LIBS) $(LOOP_LIBS) $(COMMON_LIBS) $(CHECK_LIBS)
@@ -21,3 +21,7 @@ tests_unit_check_supervisor_reload_LDADD = $(supervisor_test_libs)
 tests_unit_check_checker_SOURCES = tests/unit/check_checker.c supervisor/checker.c
 tests_unit_check_checker_CPPFLAGS = $(supervisor_test_cppflags)
 tests_unit_check_checker_LDADD = libproc.a libloop.a libcommon.a libloop.a $(LOOP_LIBS) $(COMMON_LIBS) $(CHECK_LIBS)
+
+tests_unit_check_supervisor_doors_SOURCES = tests/unit/check_supervisor_doors.c $(supervisor_test_site)
+tests_unit_check_supervisor_doors_CPPFLAGS = $(supervisor_test_cppflags)
+tests_unit_check_supervisor_doors_LDADD = $(supervisor_test_libs)
