@@ -42,17 +42,19 @@ child_main(void *data)
 {
 	const char *path = data;
 	struct buf document = BUF_INIT_LIMIT(CONFIG_DOCUMENT_MAX);
+	int code = 0;
 
 	config_check(path, false, &document);
 	if (document.failed)
-		return 1;
-	for (size_t at = 0; at < document.length;) {
+		code = 1;
+	for (size_t at = 0; code == 0 && at < document.length;) {
 		ssize_t n = write(PIPE_FD, document.data + at, document.length - at);
 		if (n < 0 && errno != EINTR)
-			return 1;
+			code = 1;
 		at += n > 0 ? (size_t)n : 0;
 	}
-	return 0;
+	buf_free(&document);
+	return code;
 }
 
 static void

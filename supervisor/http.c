@@ -10,15 +10,11 @@
 
 #include <errno.h>
 #include <microhttpd.h>
-#include <netdb.h>
-#include <netinet/in.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "common/clock.h"
@@ -26,10 +22,10 @@
 #include "common/memory.h"
 #include "supervisor/core.h"
 #include "supervisor/http.h"
+#include "supervisor/listen.h"
 #include "supervisor/pages.h"
 
 #define CONNECTIONS_MAX   64
-#define BACKLOG           64
 #define CONNECTION_MEMORY 16384
 #define CONNECTION_IDLE_S 30
 #define FIRST_LIMIT_NS \
@@ -276,169 +272,52 @@ on_log(void *data, const char *format, va_list args)
 	log_debug("http: %s", text);
 }
 
-/* --- listening --- */
+/* --- start and stop --- */
 
+/* Takes the listening socket. */
 static int
-bind_unix(const struct sockaddr_un *address)
+start_daemon(struct sup_http *http, int fd)
 {
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-
-	/* Whoever may enter the directory may ask, as for a TCP port. */
-	if (fd >= 0 && bind(fd, (const struct sockaddr *)address, sizeof(*address)) == 0 &&
-		chmod(address->sun_path, 0666) == 0 && listen(fd, BACKLOG) == 0)
-		return fd;
-	int code = -errno;
-	if (fd >= 0)
-		close(fd);
-	return code;
-}
-
-/* What a killed predecessor left; never anything but a socket, and not one that somebody listens on. */
-static bool
-remove_leftover(const struct sockaddr_un *address)
-{
-	struct stat st;
-	bool dead;
-
-	if (lstat(address->sun_path, &st) < 0 || !S_ISSOCK(st.st_mode))
-		return false;
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	dead = fd >= 0 && connect(fd, (const struct sockaddr *)address, sizeof(*address)) < 0 &&
-	       errno == ECONNREFUSED;
-	if (fd >= 0)
-		close(fd);
-	return dead && unlink(address->sun_path) == 0;
-}
-
-static int
-listen_unix(struct sup_http *http, const char *path, struct error *err)
-{
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
-
-	if (strlen(path) >= sizeof(address.sun_path))
-		return error_set(
-			err, -ENAMETOOLONG, "http.listen: unix:%s: the path is too long", path);
-	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
-	int fd = bind_unix(&address);
-	if (fd == -EADDRINUSE && remove_leftover(&address))
-		fd = bind_unix(&address);
-	if (fd < 0)
-		return error_set(err, fd, "http.listen: unix:%s: %s", path, strerror(-fd));
-	http->socket_path = xstrdup(path);
-	return fd;
-}
-
-static int
-listen_address(const struct addrinfo *info)
-{
-	int on = 1, off = 0,
-	    fd = socket(info->ai_family, info->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK,
-		    info->ai_protocol);
-
-	if (fd < 0)
-		return -errno;
-	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-	/* [::] takes IPv4 too, whatever net.ipv6.bindv6only says. */
-	if (info->ai_family == AF_INET6)
-		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
-	if (bind(fd, info->ai_addr, info->ai_addrlen) < 0 || listen(fd, BACKLOG) < 0) {
-		int code = -errno;
-		close(fd);
-		return code;
-	}
-	return fd;
-}
-
-/* IPv6 first: for ":PORT" that is every address of both, where a kernel without it leaves the other. */
-static int
-listen_any(const struct addrinfo *found)
-{
-	static const int families[] = {AF_INET6, AF_INET};
-	int fd = -EADDRNOTAVAIL;
-
-	for (int i = 0; i < 2 && fd < 0 && fd != -EADDRINUSE; i++)
-		for (const struct addrinfo *info = found; info && fd < 0; info = info->ai_next)
-			if (info->ai_family == families[i])
-				fd = listen_address(info);
-	return fd;
-}
-
-/* "ADDRESS:PORT", ":PORT" (every address), "[::1]:PORT". */
-static int
-listen_tcp(const char *listen_, struct error *err)
-{
-	struct addrinfo hints = {.ai_flags = AI_PASSIVE | AI_NUMERICSERV | AI_NUMERICHOST,
-				.ai_socktype = SOCK_STREAM},
-			*found;
-	char host[256];
-	const char *colon = strrchr(listen_, ':');
-
-	if (!colon || (size_t)(colon - listen_) >= sizeof(host))
-		return error_set(err, -EINVAL,
-			"http.listen: %s: HOST:PORT, :PORT, unix:PATH, auto or off is needed",
-			listen_);
-	snprintf(host, sizeof(host), "%.*s", (int)(colon - listen_), listen_);
-	char *name = host;
-	size_t n = strlen(host);
-	if (n > 1 && host[0] == '[' && host[n - 1] == ']') {
-		host[n - 1] = '\0';
-		name = host + 1;
-	}
-	int code = getaddrinfo(*name ? name : NULL, colon + 1, &hints, &found);
-	if (code != 0)
-		return error_set(err, -EINVAL, "http.listen: %s: %s", listen_, gai_strerror(code));
-	int fd = listen_any(found);
-	freeaddrinfo(found);
-	if (fd < 0)
-		error_set(err, fd, "http.listen: %s: %s", listen_, strerror(-fd));
-	return fd;
-}
-
-static const char *
-resolve_auto(const char *listen_)
-{
-	if (strcmp(listen_, "auto") != 0)
-		return listen_;
-	return getenv("KUBERNETES_SERVICE_HOST") ? ":8080" : "127.0.0.1:8080";
-}
-
-struct sup_http *
-sup_http_start(struct supervisor *sup, const char *listen_, struct error *err)
-{
-	struct sup_http *http = xcalloc(1, sizeof(*http));
-
-	listen_ = resolve_auto(listen_);
-	http->sup = sup;
-	if (strcmp(listen_, "off") == 0) {
-		free(http);
-		error_set(err, 0, "off");
-		return NULL;
-	}
-	int fd = strncmp(listen_, "unix:", 5) == 0 ? listen_unix(http, listen_ + 5, err)
-						   : listen_tcp(listen_, err);
-	if (fd < 0) {
-		free(http);
-		return NULL;
-	}
 	http->daemon = MHD_start_daemon(MHD_USE_EPOLL, 0, NULL, NULL, on_request, http,
 		MHD_OPTION_EXTERNAL_LOGGER, on_log, NULL, MHD_OPTION_LISTEN_SOCKET, fd,
 		MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
 		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)CONNECTION_IDLE_S,
 		MHD_OPTION_NOTIFY_CONNECTION, on_connection, http, MHD_OPTION_END);
-	if (!http->daemon) {
+	if (http->daemon)
+		return 0;
+	close(fd);
+	return -EIO;
+}
+
+struct sup_http *
+sup_http_start(struct supervisor *sup, const char *listen_, struct error *err)
+{
+	struct sup_http *http;
+	const char *path;
+	int fd;
+
+	listen_ = listen_resolve(listen_);
+	path = listen_path(listen_);
+	error_set(err, 0, "off");
+	if (strcmp(listen_, "off") == 0)
+		return NULL;
+	fd = listen_open(listen_, err);
+	if (fd < 0)
+		return NULL;
+	http = xcalloc(1, sizeof(*http));
+	http->sup = sup;
+	if (start_daemon(http, fd) < 0) {
 		error_set(err, -EIO, "http.listen: %s: libmicrohttpd does not start", listen_);
-		close(fd);
-		free(http->socket_path);
 		free(http);
 		return NULL;
 	}
+	http->socket_path = path ? xstrdup(path) : NULL;
 	http->io = loop_io_new(sup->loop, on_ready, http);
 	http->timer = loop_timer_new(sup->loop, on_timer, http);
 	loop_io_set(http->io, MHD_get_daemon_info(http->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd,
 		LOOP_READ);
-	log_info("health and metrics at %s%s", strncmp(listen_, "unix:", 5) == 0 ? "" : "http://",
-		listen_);
+	log_info("health and metrics at %s%s", path ? "" : "http://", listen_);
 	return http;
 }
 

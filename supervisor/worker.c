@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Birth, life and death of a worker's process. What to do comes from the table in restart.c; here it is done. A step that fails is an event like
+ * Birth, life and death of a worker's process; what is known of it meanwhile is worker_view.c's. What to do comes from the table in restart.c; here it is done. A step that fails is an event like
  * any other, so nothing here gives up.
  */
 #include "config.h"
@@ -19,37 +19,11 @@
 #include "common/log.h"
 #include "common/memory.h"
 #include "common/proc/proc.h"
-#include "common/utf8.h"
 #include "supervisor/worker.h"
 #include "workers/worker.h"
 
-#define START_LIMIT_NS (30 * NSEC_PER_SEC) /* from the fork to the first heartbeat */
-#define ABORT_LIMIT_NS (5 * NSEC_PER_SEC)  /* from SIGABRT to SIGKILL */
-#define STALE_PERIODS  3
-#define RECORDS_A_WAKE \
-	64 /* more at once is a flood: the rest waits for the next look at the heartbeat */
-#define OOM_SCORE_ADD 300
-
-static void
-set_state(struct sup_worker *worker, enum worker_state state, const char *cause)
-{
-	const char *text = cause ? cause : "";
-
-	if (worker->state == state && strcmp(worker->cause, text) == 0)
-		return;
-	if (worker->state != state)
-		worker->state_since_ns = clock_monotonic_ns();
-	worker->state = state;
-	size_t n = utf8_cut(text, strlen(text), sizeof(worker->cause) - 1);
-	memcpy(worker->cause, text, n);
-	worker->cause[n] = '\0';
-}
-
-void
-sup_worker_set_cause(struct sup_worker *worker, const char *cause)
-{
-	set_state(worker, worker->state, cause);
-}
+#define ABORT_LIMIT_NS (5 * NSEC_PER_SEC) /* from SIGABRT to SIGKILL */
+#define OOM_SCORE_ADD  300
 
 /* Reads from its settings what the supervisor itself needs. */
 static void
@@ -95,7 +69,7 @@ sup_worker_new(struct sup_shared *shared, const char *name, const char *config, 
 	if (config)
 		take_config(worker, config, length);
 	else
-		set_state(worker, WORKER_CONFIG_INVALID, cause);
+		sup_worker_set_state(worker, WORKER_CONFIG_INVALID, cause);
 	return worker;
 }
 
@@ -107,32 +81,11 @@ close_fd(int *fd)
 	*fd = -1;
 }
 
-/* Slots are any numbers: a sum that wrapped would look like a reset. */
-static uint64_t
-add_clamped(uint64_t a, uint64_t b)
-{
-	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
-/* Counters and histograms of a life that is over are kept; gauges end with it. */
-static void
-keep_counters(struct sup_worker *worker)
-{
-	for (unsigned id = 0; id < METRIC_ID_MAX; id++) {
-		if (metrics[id].type == METRIC_GAUGE)
-			continue;
-		unsigned first = metric_offset((enum metric_id)id), n = metric_slots(&metrics[id]);
-		for (unsigned i = first; i < first + n; i++)
-			worker->base[i] = add_clamped(worker->base[i], worker->copy.slots[i]);
-	}
-	worker->copy = (struct scoreboard){0};
-}
-
 static void
 drop_process(struct sup_worker *worker)
 {
 	sup_worker_look(worker);
-	keep_counters(worker);
+	sup_worker_keep_counters(worker);
 	loop_io_free(worker->io);
 	loop_child_free(worker->child);
 	worker->io = NULL;
@@ -161,60 +114,6 @@ sup_worker_free(struct sup_worker *worker)
 	free(worker);
 }
 
-/* --- what the process says --- */
-
-/* Said once a life: whoever sends nonsense sends a lot of it. */
-static void
-complain(struct sup_worker *worker, const char *what)
-{
-	if (worker->bad_records++ == 0)
-		log_warn("worker %s (pid %d) %s; dropped, as any further one", worker->name,
-			(int)worker->pid, what);
-}
-
-/* Only what a worker may say of itself: the rest is the supervisor's to know. */
-static bool
-may_claim(int64_t state)
-{
-	return state >= 0 && state <= WORKER_OVER_LIMIT;
-}
-
-static void
-take_record(struct sup_worker *worker, const struct record *record)
-{
-	if (record->generation != worker->generation || record->type != RECORD_STATE)
-		complain(worker, "sent a record that is not its to send");
-	else if (!may_claim(record->value))
-		complain(worker, "claims a state that is not its to claim");
-	else
-		set_state(worker, (enum worker_state)record->value, record->text);
-}
-
-static void
-on_record(void *data, int events)
-{
-	struct sup_worker *worker = data;
-	struct record record;
-
-	(void)events;
-	for (int i = 0; i < RECORDS_A_WAKE; i++) {
-		int n = record_read(&worker->reader, worker->fd_up, &record);
-		if (n == 0)
-			return;
-		if (n == 1) {
-			take_record(worker, &record);
-		} else if (n == -EBADMSG) {
-			complain(worker, "sent a record that makes no sense");
-		} else { /* it has closed its end: its exit will be reaped */
-			loop_io_set(worker->io, worker->fd_up, 0);
-			return;
-		}
-	}
-	/* Nothing is lost by waiting: what it is now stands on the scoreboard. */
-	loop_io_set(worker->io, worker->fd_up, 0);
-	worker->flooded = true;
-}
-
 void
 sup_worker_send(struct sup_worker *worker, enum record_type type, int32_t value)
 {
@@ -229,39 +128,6 @@ sup_worker_send(struct sup_worker *worker, enum record_type type, int32_t value)
 	else if (code < 0)
 		log_warn("worker %s (pid %d) does not read what it is told: %s", worker->name,
 			(int)worker->pid, strerror(-code));
-}
-
-/* Times come from the worker: it can't have lived before its fork. */
-static void
-note_live(struct sup_worker *worker)
-{
-	int64_t since_ns = worker->copy.live_since_ns;
-
-	if (since_ns <= 0)
-		return;
-	if (since_ns < worker->started_ns)
-		since_ns = worker->started_ns;
-	int64_t live_ns = clock_monotonic_ns() - since_ns;
-	if (live_ns > worker->live_ns)
-		worker->live_ns = live_ns;
-}
-
-void
-sup_worker_look(struct sup_worker *worker)
-{
-	const struct scoreboard *copy = &worker->copy;
-
-	if (!worker->board || !scoreboard_copy(worker->board, worker->generation, &worker->copy))
-		return;
-	if (copy->heartbeat_ns > worker->last_beat_ns)
-		worker->last_beat_ns = copy->heartbeat_ns;
-	note_live(worker);
-	if (*copy->server_host)
-		memcpy(worker->server_host, copy->server_host, sizeof(worker->server_host));
-	/* The record that said it may have found the pipe full. */
-	if (worker->life == LIFE_RUNNING && worker->pid && copy->state != worker->state &&
-		may_claim(copy->state))
-		set_state(worker, (enum worker_state)copy->state, copy->cause);
 }
 
 /* --- birth --- */
@@ -279,6 +145,13 @@ child_main(void *data)
 		.fd_scoreboard = WORKER_FD_SCOREBOARD};
 
 	return worker->shared->worker_main(&args);
+}
+
+static void
+on_record(void *data, int events)
+{
+	(void)events;
+	sup_worker_hear(data);
 }
 
 static void on_death(void *data, pid_t pid, int status);
@@ -364,7 +237,7 @@ spawn(struct sup_worker *worker)
 	worker->child = loop_child_new(worker->shared->loop, pid, on_death, worker);
 	worker->io = loop_io_new(worker->shared->loop, on_record, worker);
 	loop_io_set(worker->io, worker->fd_up, LOOP_READ);
-	set_state(worker, WORKER_STARTING, NULL);
+	sup_worker_set_state(worker, WORKER_STARTING, NULL);
 	log_info("worker %s started (pid %d)", worker->name, (int)pid);
 }
 
@@ -397,7 +270,7 @@ on_death(void *data, pid_t pid, int status)
 	char text[96];
 
 	(void)pid;
-	on_record(worker, LOOP_READ); /* its last words */
+	sup_worker_hear(worker); /* its last words */
 	sup_worker_look(worker);
 	end_text(worker, status, text);
 	if (worker->life == LIFE_STOPPING) {
@@ -412,7 +285,8 @@ on_death(void *data, pid_t pid, int status)
 			worker->copy.busy_key);
 	drop_process(worker);
 	if (WIFEXITED(status) && WEXITSTATUS(status) == WORKER_EXIT_CONFIG)
-		set_state(worker, WORKER_CONFIG_INVALID, *worker->cause ? worker->cause : text);
+		sup_worker_set_state(
+			worker, WORKER_CONFIG_INVALID, *worker->cause ? worker->cause : text);
 	sup_worker_event(worker, LIFE_EVENT_DIED);
 }
 
@@ -441,7 +315,7 @@ schedule(struct sup_worker *worker, enum life_event event)
 		(double)(now_ns - worker->started_ns) / 1e9, (unsigned long long)r->total,
 		(double)delay_ns / 1e9, restart_reason(class_, loops));
 	if (class_ != RESTART_CONFIG)
-		set_state(worker, loops ? WORKER_CRASHLOOP : WORKER_BACKOFF, text);
+		sup_worker_set_state(worker, loops ? WORKER_CRASHLOOP : WORKER_BACKOFF, text);
 	loop_timer_set(worker->timer, delay_ns);
 }
 
@@ -449,7 +323,7 @@ static void
 ask(struct sup_worker *worker)
 {
 	sup_worker_send(worker, RECORD_STOP, 0);
-	set_state(worker, WORKER_DRAINING, NULL);
+	sup_worker_set_state(worker, WORKER_DRAINING, NULL);
 	loop_timer_set(worker->timer, worker->shared->stop_grace_ns);
 }
 
@@ -458,8 +332,8 @@ abort_(struct sup_worker *worker)
 {
 	log_error("worker %s (pid %d) hangs%s%s: no heartbeat for %d periods; ending it",
 		worker->name, (int)worker->pid, *worker->copy.busy_key ? " at work on " : "",
-		worker->copy.busy_key, STALE_PERIODS);
-	set_state(worker, WORKER_HUNG, worker->copy.busy_key);
+		worker->copy.busy_key, SUP_STALE_PERIODS);
+	sup_worker_set_state(worker, WORKER_HUNG, worker->copy.busy_key);
 	proc_kill(worker->pid, SIGABRT);
 	proc_kill(worker->pid, SIGCONT); /* one that was stopped can't take it before */
 	loop_timer_set(worker->timer, ABORT_LIMIT_NS);
@@ -499,7 +373,7 @@ finish(struct sup_worker *worker)
 		return;
 	}
 	if (worker->config)
-		set_state(worker, WORKER_STOPPED, NULL);
+		sup_worker_set_state(worker, WORKER_STOPPED, NULL);
 	worker->shared->stopped(worker->shared->data, worker);
 }
 
@@ -564,84 +438,4 @@ sup_worker_set_config(struct sup_worker *worker, const char *config, size_t leng
 	worker->next_config_length = length;
 	if (worker->life == LIFE_RUNNING || worker->life == LIFE_ENDING)
 		sup_worker_event(worker, LIFE_EVENT_STOP);
-}
-
-/* --- looking after it --- */
-
-/* Before its loop turns it compiles its templates, which takes longer than a short heartbeat. */
-static bool
-is_starting(const struct sup_worker *worker)
-{
-	return worker->last_beat_ns == 0 || worker->copy.state == WORKER_STARTING;
-}
-
-void
-sup_worker_check(struct sup_worker *worker, int64_t now_ns, bool late)
-{
-	if (worker->life != LIFE_RUNNING || worker->pid == 0)
-		return;
-	sup_worker_look(worker);
-	if (worker->flooded) {
-		worker->flooded = false;
-		loop_io_set(worker->io, worker->fd_up, LOOP_READ);
-	}
-	if (late) {
-		worker->checked_ns = now_ns;
-		return;
-	}
-	int64_t since_ns = worker->last_beat_ns > worker->checked_ns ? worker->last_beat_ns
-								     : worker->checked_ns;
-	int64_t limit_ns =
-		is_starting(worker) ? START_LIMIT_NS : STALE_PERIODS * worker->shared->heartbeat_ns;
-	if (now_ns - since_ns > limit_ns)
-		sup_worker_event(worker, LIFE_EVENT_HUNG);
-}
-
-void
-sup_worker_slots(const struct sup_worker *worker, enum metric_id id, uint64_t *ret)
-{
-	unsigned first = metric_offset(id), n = metric_slots(&metrics[id]);
-
-	for (unsigned i = 0; i < n; i++)
-		ret[i] = add_clamped(worker->base[first + i], worker->copy.slots[first + i]);
-}
-
-bool
-sup_worker_ready(const struct sup_worker *worker)
-{
-	return worker->state == WORKER_LIVE && worker->life == LIFE_RUNNING;
-}
-
-double
-sup_worker_heartbeat_age(const struct sup_worker *worker, int64_t now_ns)
-{
-	return worker->pid && worker->last_beat_ns ? (double)(now_ns - worker->last_beat_ns) / 1e9
-						   : -1;
-}
-
-double
-sup_worker_watch_age(const struct sup_worker *worker, int64_t now_ns)
-{
-	int64_t seen_ns = worker->copy.watch_seen_ns;
-
-	return worker->pid && seen_ns > 0 && seen_ns <= now_ns ? (double)(now_ns - seen_ns) / 1e9
-							       : -1;
-}
-
-uint64_t
-sup_worker_memory(const struct sup_worker *worker)
-{
-	char path[64];
-	unsigned long long pages = 0;
-
-	if (!worker->pid)
-		return 0;
-	snprintf(path, sizeof(path), "/proc/%d/statm", (int)worker->pid);
-	FILE *file = fopen(path, "re");
-	if (!file)
-		return 0;
-	if (fscanf(file, "%*u %llu", &pages) != 1)
-		pages = 0;
-	fclose(file);
-	return pages * (unsigned long long)sysconf(_SC_PAGESIZE);
 }

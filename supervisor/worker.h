@@ -75,11 +75,19 @@ void sup_worker_free(struct sup_worker *worker); /* has no process any more */
 /* Takes over another configuration: at once when it has no process, else it is stopped and started again. */
 void sup_worker_set_config(struct sup_worker *worker, const char *config, size_t length);
 void sup_worker_event(struct sup_worker *worker, enum life_event event);
+void sup_worker_send(struct sup_worker *worker, enum record_type type, int32_t value);
+
+/* worker_view.c */
+#define SUP_STALE_PERIODS 3 /* heartbeats that may be missing */
+void sup_worker_set_state(struct sup_worker *worker, enum worker_state state, const char *cause);
+/* Takes the records that are there, up to a bound. */
+void sup_worker_hear(struct sup_worker *worker);
+/* Adds the counters of the last copy to the base, when an incarnation is over; clears the copy. */
+void sup_worker_keep_counters(struct sup_worker *worker);
 /* Looks at the heartbeat; late: the supervisor itself was away, deadlines begin anew. */
 void sup_worker_check(struct sup_worker *worker, int64_t now_ns, bool late);
 /* Refreshes the copy of the scoreboard, and the state from it. */
 void sup_worker_look(struct sup_worker *worker);
-void sup_worker_send(struct sup_worker *worker, enum record_type type, int32_t value);
 /* One metric over all its lives: metric_slots() numbers. */
 void sup_worker_slots(const struct sup_worker *worker, enum metric_id id, uint64_t *ret);
 /* Says why it is in the state that it is in. */
