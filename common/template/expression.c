@@ -7,11 +7,10 @@
 #include "config.h"
 
 #include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "common/template/expression.h"
+#include "common/template/problem.h"
 
 #define NESTING_MAX 64
 
@@ -21,21 +20,6 @@ struct scan {
 	char stack[NESTING_MAX];
 	size_t depth;
 };
-
-static int problem_set(struct template_problem *problem, size_t offset, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-
-static int
-problem_set(struct template_problem *problem, size_t offset, const char *format, ...)
-{
-	va_list args;
-
-	problem->offset = (unsigned)offset;
-	va_start(args, format);
-	vsnprintf(problem->text, sizeof(problem->text), format, args);
-	va_end(args);
-	return -EINVAL;
-}
 
 static bool
 push(struct scan *scan, char c)
@@ -108,7 +92,7 @@ find_end(const char *text, size_t start, size_t *ret_end, struct template_proble
 	for (; text[scan.at]; scan.at++) {
 		bool in_string = scan.depth > 0 && scan.stack[scan.depth - 1] == '"';
 		if (!(in_string ? step_string(&scan) : step_code(&scan, &end)))
-			return problem_set(problem, scan.at,
+			return problem_text(problem, scan.at,
 				"brackets do not match in the expression, or nest deeper than %d",
 				NESTING_MAX);
 		if (end) {
@@ -116,7 +100,7 @@ find_end(const char *text, size_t start, size_t *ret_end, struct template_proble
 			return 0;
 		}
 	}
-	return problem_set(problem, start - 2,
+	return problem_text(problem, start - 2,
 		"unclosed ${: the expression has no closing } (a literal ${ is written $${)");
 }
 
@@ -156,7 +140,7 @@ expression_split(const char *text, struct expression_part parts[EXPRESSION_PARTS
 		}
 	}
 	if (!fits || !add_part(parts, &n, false, from, at))
-		return problem_set(problem, 0, "more than %d expressions in one string",
+		return problem_text(problem, 0, "more than %d expressions in one string",
 			EXPRESSION_PARTS_MAX / 2);
 	*ret_n = n;
 	return 0;

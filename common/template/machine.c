@@ -3,7 +3,7 @@
  * libjq, held on a short line: an empty environment and no search path (it would run ~/.jq), messages caught, and a run that takes too long is
  * halted by a timer signal. libjq looks at its halt flag between instructions; a builtin that does not return is not ended by this. A
  * second halt of one run would abort the process, so the handler asks first. The timer counts this thread's CPU time: a busy machine makes no
- * render fail.
+ * render fail; its signal goes to this thread, for libcurl's resolver threads must not halt a run that they do not see.
  */
 #include "config.h"
 
@@ -16,13 +16,16 @@
 
 #include "common/buf.h"
 #include "common/clock.h"
-#include "common/log.h"
 #include "common/memory.h"
 #include "common/template/machine.h"
 #include "common/template/template.h"
 
 /* The signal of the timer: of those that nothing else here uses, one whose default ends the process and is never sent by people. */
 #define TIMEOUT_SIGNAL SIGVTALRM
+
+#ifndef sigev_notify_thread_id /* glibc before 2.38 has the field without its name */
+#define sigev_notify_thread_id _sigev_un._tid
+#endif
 
 struct machine {
 	jq_state *jq;
@@ -52,20 +55,21 @@ on_timeout(int signo)
 		jq_halt(jq, jv_invalid(), jv_invalid());
 }
 
-static void
-make_timer(void)
+static int
+make_timer(struct error *err)
 {
 	struct sigaction action = {.sa_handler = on_timeout, .sa_flags = SA_RESTART};
-	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = TIMEOUT_SIGNAL};
+	struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID,
+		.sigev_signo = TIMEOUT_SIGNAL,
+		.sigev_notify_thread_id = gettid()};
 
 	if (timer_owner == getpid())
-		return;
+		return 0;
 	if (sigaction(TIMEOUT_SIGNAL, &action, NULL) < 0 ||
-		timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &timer) < 0) {
-		log_error("no timer for renders: %s", strerror(errno));
-		_exit(1);
-	}
+		timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &timer) < 0)
+		return error_set(err, -errno, "no timer to bound expressions: %s", strerror(errno));
 	timer_owner = getpid();
+	return 0;
 }
 
 static void
@@ -128,7 +132,6 @@ machine_new(const char *program, jv vars, struct error *err)
 		machine_free(machine);
 		return NULL;
 	}
-	make_timer();
 	return machine;
 }
 
@@ -143,38 +146,49 @@ machine_free(struct machine *machine)
 	free(machine);
 }
 
-static int
-run_error(jv value, struct error *err)
-{
-	jv message = jv_invalid_get_msg(value);
-
-	if (jv_get_kind(message) == JV_KIND_STRING)
-		error_set(err, -EINVAL, "%s", jv_string_value(message));
-	else
-		error_set(err, -EINVAL, "the program ended without a value");
-	jv_free(message);
-	return -EINVAL;
-}
-
 int
-machine_run(struct machine *machine, jv input, int64_t timeout_ns, jv *ret, struct error *err)
+machine_start(struct machine *machine, jv input, int64_t timeout_ns, struct error *err)
 {
-	make_timer(); /* a program may have been compiled before a fork */
+	int code = make_timer(
+		err); /* here and not in machine_new(): timers do not live through a fork */
+
+	if (code < 0) {
+		jv_free(input);
+		return code;
+	}
 	buf_reset(&machine->messages);
 	jq_start(machine->jq, input, 0);
 	running = machine->jq;
 	set_timer(timeout_ns);
+	return 0;
+}
+
+int
+machine_next(struct machine *machine, jv *ret)
+{
 	jv value = jq_next(machine->jq);
-	set_timer(0);
-	running = NULL;
+
 	if (jq_halted(machine->jq)) {
 		jv_free(value);
-		jq_start(machine->jq, jv_null(), 0); /* clears what the halted run left */
-		return error_set(err, -ETIMEDOUT, "took longer than %lld ms",
-			(long long)(timeout_ns / NSEC_PER_MSEC));
+		return -ETIMEDOUT;
 	}
-	if (!jv_is_valid(value))
-		return run_error(value, err);
-	*ret = value;
-	return 0;
+	if (jv_is_valid(value)) {
+		*ret = value;
+		return 1;
+	}
+	if (!jv_invalid_has_msg(jv_copy(value))) {
+		jv_free(value);
+		return 0;
+	}
+	*ret = jv_invalid_get_msg(value);
+	return -EINVAL;
+}
+
+void
+machine_end(struct machine *machine)
+{
+	set_timer(0);
+	running = NULL;
+	jq_start(machine->jq, jv_null(),
+		0); /* its stack holds the input, and the mark of a halt stays */
 }

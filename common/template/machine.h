@@ -13,7 +13,15 @@ struct machine;
 /* Compiles; vars becomes $vars (consumed). NULL with jq's own words, made readable. */
 struct machine *machine_new(const char *program, jv vars, struct error *err);
 void machine_free(struct machine *machine);
-/* Runs it on input (consumed) for the first output. 0 and *ret, which the caller frees; -ETIMEDOUT; -EINVAL with jq's message. */
-int machine_run(struct machine *machine, jv input, int64_t timeout_ns, jv *ret, struct error *err);
+
+/*
+ * A run: start, next until it gives no more or the caller has seen enough, end. Consumes input; the timeout is CPU time for the whole run. 0, or -errno when
+ * there is no timer to be had (then there is nothing to end).
+ */
+int machine_start(struct machine *machine, jv input, int64_t timeout_ns, struct error *err);
+/* 1: *ret is the next output; 0: there are no more; -EINVAL: *ret is the message of the error that ended it, any value; -ETIMEDOUT. */
+int machine_next(struct machine *machine, jv *ret);
+/* Lets go of everything that the run held. */
+void machine_end(struct machine *machine);
 
 #endif

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Walks a group's JSON, splits its strings, checks their expressions, and gives each a slot. */
+/*
+ * Walks a group's JSON, splits its strings, checks their expressions, and gives each a slot. Keys are plain text.
+ *
+ * Kubernetes takes only strings in labels, annotations and selectors by label, so there a number or a boolean that an expression gives is put as a
+ * string: the members of labels and annotations within a metadata, and of matchLabels anywhere. Nothing else is converted: a map of the same name
+ * elsewhere (say, spec.labels of a custom resource) may well hold numbers.
+ */
 #include "config.h"
 
 #include <stdio.h>
@@ -9,6 +15,7 @@
 #include "common/json.h"
 #include "common/memory.h"
 #include "common/template/expression.h"
+#include "common/template/problem.h"
 #include "common/template/skeleton.h"
 
 struct build {
@@ -20,10 +27,12 @@ struct build {
 	unsigned problems;
 };
 
-/* Where the walk is: the path's text, and what the keys on the way mean. */
+/* Where the walk is. */
 struct place {
 	char path[TEMPLATE_PATH_MAX];
-	bool in_text_map; /* directly within labels, annotations or matchLabels */
+	const char *key; /* of the value, "" for an item of a list and for the root */
+	bool text_map;   /* the value is a map of labels */
+	bool in_text_map;
 	bool in_list;
 	unsigned depth;
 };
@@ -32,8 +41,7 @@ static void
 complain(struct build *b, const struct place *place, const char *expression, size_t length,
 	struct template_problem *problem)
 {
-	snprintf(problem->path, sizeof(problem->path), "%s", place->path);
-	snprintf(problem->expression, sizeof(problem->expression), "%.*s", (int)length, expression);
+	problem_place(problem, place->path, expression, length);
 	b->problems++;
 	if (b->report)
 		b->report(b->data, problem);
@@ -90,7 +98,7 @@ expression_node(struct build *b, const struct place *place, const char *text,
 	}
 	struct node *node = node_new(spread ? NODE_SPREAD : NODE_VALUE, NULL, 0);
 	node->slot = slot_new(b, place, expression + start, length, part->start);
-	node->as_text = place->in_text_map;
+	node->as_text = alone && (place->text_map || place->in_text_map);
 	return node;
 }
 
@@ -116,7 +124,7 @@ string_node(struct build *b, const struct place *place, const cJSON *value)
 	if (b->group->literal || !strstr(text, "${"))
 		return literal_node(value);
 	if (expression_split(text, parts, &n, &problem) < 0) {
-		complain(b, place, text, strlen(text), &problem);
+		complain(b, place, "", 0, &problem);
 		return node_new(NODE_NULL, NULL, 0);
 	}
 	if (n == 1 && parts[0].is_expression)
@@ -132,10 +140,11 @@ string_node(struct build *b, const struct place *place, const cJSON *value)
 }
 
 static bool
-is_text_map(const char *key)
+is_text_map(const char *parent, const char *key)
 {
-	return strcmp(key, "labels") == 0 || strcmp(key, "annotations") == 0 ||
-	       strcmp(key, "matchLabels") == 0;
+	return strcmp(key, "matchLabels") == 0 ||
+	       (strcmp(parent, "metadata") == 0 &&
+		       (strcmp(key, "labels") == 0 || strcmp(key, "annotations") == 0));
 }
 
 /* "path.key", or path["key"] when the key is no plain word. */
@@ -156,8 +165,7 @@ static struct node *
 object_node(struct build *b, const struct place *place, const cJSON *value)
 {
 	struct node *node = node_new(NODE_OBJECT, NULL, 0), **tail = &node->children;
-	bool text_map = place->depth > 0 &&
-			is_text_map(strrchr(place->path, '.') ? strrchr(place->path, '.') + 1 : "");
+	struct template_problem problem = {0};
 	const cJSON *member;
 
 	cJSON_ArrayForEach(member, value)
@@ -165,8 +173,16 @@ object_node(struct build *b, const struct place *place, const cJSON *value)
 		struct place inner = *place;
 		inner.depth++;
 		inner.in_list = false;
-		inner.in_text_map = text_map;
+		inner.in_text_map = place->text_map;
+		inner.text_map = is_text_map(place->key, member->string);
+		inner.key = member->string;
 		path_append(inner.path, member->string);
+		if (!b->group->literal && strstr(member->string, "${")) {
+			problem_text(&problem, 0,
+				"a key can't hold ${ (literal: true on a child makes all its text "
+				"plain)");
+			complain(b, &inner, "", 0, &problem);
+		}
 		*tail = build_node(b, &inner, member);
 		(*tail)->key = xstrdup(member->string);
 		tail = &(*tail)->next;
@@ -187,7 +203,8 @@ list_node(struct build *b, const struct place *place, const cJSON *value)
 		size_t n = strlen(inner.path);
 		inner.depth++;
 		inner.in_list = true;
-		inner.in_text_map = false;
+		inner.in_text_map = inner.text_map = false;
+		inner.key = "";
 		snprintf(inner.path + n, sizeof(inner.path) - n, "[%zu]", i++);
 		*tail = build_node(b, &inner, item);
 		tail = &(*tail)->next;
@@ -201,8 +218,7 @@ build_node(struct build *b, const struct place *place, const cJSON *value)
 	struct template_problem problem = {0};
 
 	if (place->depth > JSON_DEPTH_MAX) {
-		snprintf(problem.text, sizeof(problem.text), "nested deeper than %d levels",
-			JSON_DEPTH_MAX);
+		problem_text(&problem, 0, "nested deeper than %d levels", JSON_DEPTH_MAX);
 		complain(b, place, "", 0, &problem);
 		return node_new(NODE_NULL, NULL, 0);
 	}
@@ -222,7 +238,7 @@ skeleton_build(struct skeleton *skeleton, const struct template_group *group,
 	const struct template_source *source,
 	void (*report)(void *data, const struct template_problem *problem), void *data)
 {
-	struct place place = {0};
+	struct place place = {.key = ""};
 	struct build b = {.skeleton = skeleton,
 		.group = group,
 		.scope = {.children = group->allow_children,

@@ -24,7 +24,7 @@ enum node_type {
 
 struct node {
 	enum node_type type;
-	bool as_text; /* NODE_VALUE: numbers and booleans become strings (labels, annotations, matchLabels) */
+	bool as_text; /* NODE_VALUE: numbers and booleans, also those that are members of an object, become strings (E123) */
 	char *key; /* within an object */
 	char *text;
 	size_t length;

@@ -4,12 +4,18 @@
  *
  * A controller's templates (children, status, statusOnError) are JSON in which strings may hold ${ expressions } in jq 1.6. They are compiled to
  * one jq program, whose input is {object, children, vars, error, uuid}; it yields the values of one group's expressions, and the printer
- * puts them into the group's skeleton: a string that is one expression keeps the value's type, null drops the key (in a list: the item), text around an
- * expression makes a string and null or a list or map there is an error, ${spread(list)} in a list puts in its items, $${ is a literal ${.
- * Each expression must give exactly one value.
+ * puts them into the group's skeleton: a string that is one expression keeps the value's type, text around an
+ * expression makes a string and null or a list or map there is an error, ${spread(list)} in a list puts in its items, $${ is a literal ${. Keys hold none.
+ * Each expression must give exactly one value. null drops its key (in a list: the item), also deep within a value, so that none is ever printed.
+ *
+ * In metadata.labels, metadata.annotations (at any depth) and matchLabels, where Kubernetes takes only strings, numbers and booleans from
+ * expressions become strings. Nowhere else.
+ *
+ * Numbers keep every digit while they are only passed on; arithmetic on one that a double can't hold is an error. tostring and text around keep the digits too.
  *
  * Pure and bounded: template_init() clears the environment; words that reach outside are refused by name; a render ends after its timeout of CPU time (halt flag, set by a
- * one-shot timer signal); results are bounded to 1 MiB a group. Not thread-safe; one process has one program or a few.
+ * one-shot timer signal, SIGVTALRM); results are bounded to 1 MiB a group. Not bounded: a single call of a jq builtin, as .[1000000000] = 1, which ends the process for lack of
+ * memory. Not thread-safe: one thread renders; one process has one program or a few.
  */
 #ifndef COMMON_TEMPLATE_TEMPLATE_H
 #define COMMON_TEMPLATE_TEMPLATE_H

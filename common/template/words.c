@@ -7,10 +7,11 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
+#include "common/json.h"
 #include "common/template/expression.h"
+#include "common/template/problem.h"
 
 static const struct {
 	const char *word, *text;
@@ -28,6 +29,8 @@ static const struct {
 	{"include", "include is not available: expressions stand alone"},
 	{"modulemeta", "modulemeta is not available: expressions stand alone"},
 	{"get_search_list", "get_search_list is not available: expressions stand alone"},
+	{"get_prog_origin", "get_prog_origin is not available: expressions stand alone"},
+	{"get_jq_origin", "get_jq_origin is not available: expressions stand alone"},
 	{"input_filename",
 		"input_filename is not available: an expression has one input, the object"},
 	{"input_line_number",
@@ -60,15 +63,15 @@ struct words {
 	struct template_problem *problem;
 	char brackets[64]; /* open ones; '{' tells that a word before ':' may be a key */
 	size_t depth;
+	unsigned n_if, n_else;
+	size_t last_if; /* where */
 	char before; /* last byte of code that is no blank: '.' before a field, '{' or ',' before a key */
 };
 
 static int
 complain(struct words *w, size_t offset, const char *text)
 {
-	w->problem->offset = (unsigned)offset;
-	snprintf(w->problem->text, sizeof(w->problem->text), "%s", text);
-	return -EINVAL;
+	return problem_text(w->problem, offset, "%s", text);
 }
 
 static bool
@@ -129,14 +132,30 @@ child_id(struct words *w, size_t at, size_t *ret_start, size_t *ret_length, size
 	return true;
 }
 
+/* What there is instead: "there are a, b, c". */
+static int
+complain_child(struct words *w, size_t start, const char *id, size_t length)
+{
+	const struct expression_scope *scope = w->scope;
+	struct buf known = BUF_INIT_LIMIT(256);
+
+	for (size_t i = 0; i < scope->n_children; i++)
+		buf_addf(&known, "%s%s", i ? ", " : "", scope->children_ids[i]);
+	const char *what = scope->n_children == 1 ? "there is " : "there are ";
+	int code = problem_text(w->problem, start, "$children.%.*s: no child has this id; %s%s%s",
+		(int)length, id, scope->n_children ? what : "the controller has no children",
+		known.data, known.failed ? ", ..." : "");
+	buf_free(&known);
+	return code;
+}
+
 static int
 check_children(struct words *w, size_t start)
 {
-	char text[256];
 	size_t id, length, end;
 
 	if (!w->scope->children)
-		return complain(w, start, "$children can't be used here: it is for status");
+		return complain(w, start, "$children can't be used here");
 	if (!child_id(w, w->at, &id, &length, &end))
 		return complain(w, start,
 			"$children needs the id of a child behind it, as in $children.deploy or "
@@ -149,14 +168,7 @@ check_children(struct words *w, size_t start)
 			return 0;
 		}
 	}
-	int n = snprintf(text, sizeof(text), "$children.%.*s: no child has this id; there ",
-		(int)length, w->text + id);
-	if (w->scope->n_children == 0)
-		snprintf(text + n, sizeof(text) - (size_t)n, "are none");
-	else
-		snprintf(text + n, sizeof(text) - (size_t)n, "is %s%s", w->scope->children_ids[0],
-			w->scope->n_children > 1 ? " and others" : "");
-	return complain(w, start, text);
+	return complain_child(w, start, w->text + id, length);
 }
 
 /* w->at stands behind '$'. */
@@ -168,6 +180,8 @@ check_variable(struct words *w)
 	w->at = skip_word(w, w->at);
 	const char *word = w->text + from;
 	size_t n = w->at - from;
+	if (n == 0)
+		return complain(w, start, "a $ needs its name directly behind it");
 	if (n >= 2 && strncmp(word, "__", 2) == 0)
 		return complain(w, start, "names that begin with $__ are reserved");
 	if (is(word, n, "ENV"))
@@ -201,14 +215,36 @@ is_key(const struct words *w, size_t end)
 	       w->text[end] == '}';
 }
 
+/* jq itself finds a wrong one only when it runs, and in a plain text never. */
+static int
+check_format(struct words *w, size_t start)
+{
+	static const char *const formats[] = {
+		"text", "json", "csv", "tsv", "html", "uri", "sh", "base64", "base64d"};
+
+	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+		if (is(w->text + start, w->at - start, formats[i]))
+			return 0;
+	}
+	return problem_text(w->problem, start - 1, "@%.*s is no format of jq 1.6",
+		(int)(w->at - start), w->text + start);
+}
+
 static int
 check_word(struct words *w)
 {
 	size_t start = w->at;
 
 	w->at = skip_word(w, w->at);
-	if (w->before == '.' || w->before == '@' || is_key(w, w->at))
+	if (w->before == '@')
+		return check_format(w, start);
+	if (w->before == '.' || is_key(w, w->at))
 		return 0;
+	if (is(w->text + start, w->at - start, "if")) {
+		w->n_if++;
+		w->last_if = start;
+	}
+	w->n_else += is(w->text + start, w->at - start, "else");
 	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
 		if (is(w->text + start, w->at - start, refused[i].word))
 			return complain(w, start, refused[i].text);
@@ -218,11 +254,36 @@ check_word(struct words *w)
 	return 0;
 }
 
+/* jq's numbers are doubles: one that would not come out as it is written is better not taken. */
+static int
+check_number(struct words *w)
+{
+	size_t start = w->at;
+
+	w->at = skip_word(w, w->at);
+	while (w->at < w->length &&
+		(w->text[w->at] == '.' || isdigit((unsigned char)w->text[w->at])))
+		w->at = skip_word(w, w->at + 1);
+	char last = w->text[w->at - 1];
+	if ((last == 'e' || last == 'E') && w->at < w->length &&
+		(w->text[w->at] == '+' || w->text[w->at] == '-'))
+		w->at = skip_word(w, w->at + 1);
+	if (w->before != '.' && !json_number_exact(w->text + start, w->at - start))
+		return complain(w, start,
+			"jq can't hold this number without losing digits; write it outside of ${ "
+			"}, or as text");
+	return 0;
+}
+
 /* "X // true": false counts as absent there, so that a false can never be said. */
 static int
 check_alternative(struct words *w)
 {
-	size_t word = skip_blanks(w, w->at + 2), end = skip_word(w, word);
+	size_t word = w->at + 2;
+
+	word += word < w->length && w->text[word] == '='; /* X //= true is the same trap */
+	word = skip_blanks(w, word);
+	size_t end = skip_word(w, word);
 
 	if (is(w->text + word, end - word, "true"))
 		return complain(
@@ -290,7 +351,7 @@ expression_check(const char *expression, size_t length, const struct expression_
 			code = check_variable(&w);
 			w.before = 'x';
 		} else if (isdigit((unsigned char)c)) {
-			w.at = skip_word(&w, w.at);
+			code = check_number(&w);
 			w.before = '0';
 		} else if (word_char(c)) {
 			code = check_word(&w);
@@ -302,5 +363,9 @@ expression_check(const char *expression, size_t length, const struct expression_
 			punctuation(&w);
 		}
 	}
+	if (code == 0 && w.n_if > w.n_else)
+		code = complain(&w, w.last_if,
+			"an if needs an else in jq 1.6: if CONDITION then A else B end (null "
+			"leaves the key out)");
 	return code;
 }

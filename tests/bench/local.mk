@@ -2,3 +2,8 @@
 noinst_PROGRAMS += tests/bench/bench_jsonscan
 tests_bench_bench_jsonscan_SOURCES = tests/bench/bench_jsonscan.c
 tests_bench_bench_jsonscan_LDADD = libcommon.a $(COMMON_LIBS)
+
+noinst_PROGRAMS += tests/bench/bench_render
+tests_bench_bench_render_SOURCES = tests/bench/bench_render.c
+tests_bench_bench_render_CPPFLAGS = $(AM_CPPFLAGS) $(CJSON_CFLAGS)
+tests_bench_bench_render_LDADD = libtemplate.a libcommon.a libloop.a $(JQ_LIBS) $(LOOP_LIBS) $(COMMON_LIBS)
