@@ -1,7 +1,7 @@
 # Archives: libcommon (no policy, nothing of the system's event loop), libloop with the clock, and libproc, which
 # are apart so that the simulator can link its own instead.
 noinst_LIBRARIES += libcommon.a libloop.a libproc.a
-libcommon_a_SOURCES = common/error.h common/error.c common/buf.c common/memory.c common/log.c \
+libcommon_a_SOURCES = common/error.h common/error.c common/base64.h common/base64.c common/buf.c common/memory.c common/log.c \
 	common/log_compose.c common/log_line.h common/log_line.c common/log_mask.c common/log_sink.c common/records.c common/worker_state.c \
 	common/backoff.c common/clock_text.c common/buf.h common/memory.h common/log.h common/backoff.h \
 	common/json.h common/jsonscan.h common/yaml.h common/clock.h common/records.h common/worker_state.h \

@@ -70,7 +70,7 @@ api_new(const struct api_options *options)
 	api->watch_due = INT64_MAX;
 	api->now_last = &api->now;
 	api->later_last = &api->later;
-	api->store = store_new(api->options.history, changed, api);
+	api->store = registry_new(api->options.history, changed, api);
 	kinds_open(&api->kinds, api->store);
 	add_namespace(api, "default");
 	add_namespace(api, "kube-system");
@@ -87,20 +87,20 @@ api_free(struct api *api)
 		api_watch_free(api->watches);
 	work_free(api);
 	kinds_close(&api->kinds);
-	store_free(api->store);
+	registry_free(api->store);
 	free(api);
 }
 
 uint64_t
 api_revision(const struct api *api)
 {
-	return store_revision(api->store);
+	return registry_revision(api->store);
 }
 
 void
 api_compact(struct api *api)
 {
-	store_compact(api->store);
+	registry_compact(api->store);
 }
 
 int64_t

@@ -75,7 +75,7 @@ make_ready(struct api *api, struct collection *collection, const struct object *
 		return;
 	server_time(now, 0);
 	manager.time = now;
-	before = store_parse(object);
+	before = registry_parse(object);
 	after = cJSON_Duplicate(before, true);
 	set_status(after, server_is(collection, "apps", "deployments"), now);
 	managed_update(before, after, &manager);

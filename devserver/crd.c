@@ -232,7 +232,7 @@ build(const struct api *api, const cJSON *crd)
 	r->short_names = cJSON_Duplicate(tree_get(names, "shortNames"), true);
 	r->categories = cJSON_Duplicate(tree_get(names, "categories"), true);
 	r->flags = namespaced ? KIND_NAMESPACED : 0;
-	r->collection = store_collection(api->store, r->group, r->plural, namespaced);
+	r->collection = registry_collection(api->store, r->group, r->plural, namespaced);
 	fill_versions(api, r, tree_get(spec, "versions"));
 	return r;
 }
@@ -318,7 +318,7 @@ establish(struct api *api, struct collection *collection, const struct object *c
 
 	if (!object)
 		return;
-	crd = store_parse(object);
+	crd = registry_parse(object);
 	resource = build(api, crd);
 	conflict = conflicting(api, resource);
 	resource->terminating = object->deleting;
@@ -333,14 +333,14 @@ establish(struct api *api, struct collection *collection, const struct object *c
 static void
 retire(struct api *api, struct collection *collection, const struct object *gone)
 {
-	if (!store_find(collection, "", gone->name))
+	if (!registry_find(collection, "", gone->name))
 		remove_resource(api, gone->name);
 }
 
 static bool
 same_spec(const struct object *a, const struct object *b)
 {
-	cJSON *left = store_parse(a), *right = store_parse(b);
+	cJSON *left = registry_parse(a), *right = registry_parse(b);
 	bool same = tree_equal(tree_get(left, "spec"), tree_get(right, "spec"));
 
 	cJSON_Delete(left);

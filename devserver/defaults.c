@@ -7,8 +7,9 @@
 #include "config.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include "devserver/base64.h"
+#include "common/base64.h"
 #include "devserver/causes.h"
 #include "devserver/defaults.h"
 #include "devserver/tree.h"
@@ -131,13 +132,15 @@ check_secret(const cJSON *object, const cJSON *old)
 
 	(void)old;
 	for (const cJSON *item = data ? data->child : NULL; item; item = item->next) {
-		struct buf out = BUF_INIT;
+		char *bytes = NULL;
+		size_t length;
 
 		/* A type error: the real server can't decode it. */
-		if (!base64_decode(&out, item->valuestring, strlen(item->valuestring)))
+		if (base64_decode(item->valuestring, strlen(item->valuestring), &bytes, &length) < 0)
 			causes = causes_add(causes, CAUSE_TYPE, item->string,
 				"illegal base64 data at input byte 0");
-		buf_free(&out);
+		else
+			free(bytes);
 	}
 	return causes;
 }

@@ -56,10 +56,10 @@ delete_object(struct api *api, struct collection *collection, struct object *obj
 
 	if (object->deleting)
 		return false;
-	tree = store_parse(object);
+	tree = registry_parse(object);
 	if (!prepare(tree, collection, propagation)) {
 		cJSON_Delete(tree);
-		store_remove(api->store, collection, object);
+		registry_remove(api->store, collection, object);
 		return true;
 	}
 	metadata = tree_object(tree, "metadata");
@@ -81,12 +81,12 @@ delete_if_done(struct api *api, struct collection *collection, struct object *ob
 
 	if (!object->deleting || object->finalizers)
 		return false;
-	tree = store_parse(object);
+	tree = registry_parse(object);
 	content = !tree_empty(json_get(tree, "spec", "finalizers", NULL)) &&
 		  server_is(collection, "", "namespaces");
 	cJSON_Delete(tree);
 	if (!content)
-		store_remove(api->store, collection, object);
+		registry_remove(api->store, collection, object);
 	return !content;
 }
 
@@ -205,22 +205,22 @@ void
 write_delete(struct call *call)
 {
 	struct collection *collection = call->resource->collection;
-	struct object *object = store_find(collection, call->namespace_, call->name);
+	struct object *object = registry_find(collection, call->namespace_, call->name);
 	struct options options;
 
 	if (!object) {
 		fail_not_found(call);
 		return;
 	}
-	store_ref(object);
+	registry_ref(object);
 	if (!read_options(call, &options) || !check_preconditions(call, &options, object))
 		goto out;
 	if (options.dry_run || delete_object(call->api, collection, object, options.propagation))
 		reply_deleted(call, object);
 	else
-		render_reply(call, 200, store_find(collection, call->namespace_, call->name));
+		render_reply(call, 200, registry_find(collection, call->namespace_, call->name));
 out:
-	store_unref(object);
+	registry_unref(object);
 	free_options(&options);
 }
 
@@ -244,16 +244,16 @@ write_delete_collection(struct call *call)
 		free_options(&options);
 		return;
 	}
-	store_range(collection, call->namespace_, &start, &end);
+	registry_range(collection, call->namespace_, &start, &end);
 	count = end - start;
 	items = xcalloc(count + 1, sizeof(*items));
 	for (size_t i = 0; i < count; i++)
-		items[i] = store_ref(collection->items[start + i]);
+		items[i] = registry_ref(collection->items[start + i]);
 	for (size_t i = 0; i < count; i++)
 		if (!options.dry_run && selectors_match(selectors, items[i]))
 			delete_object(call->api, collection, items[i], options.propagation);
 	render_list(call, items, count);
-	store_snapshot_free(items, count);
+	registry_snapshot_free(items, count);
 	selectors_free(selectors);
 	free_options(&options);
 }

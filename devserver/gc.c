@@ -38,7 +38,7 @@ add_found(struct found **list, size_t *count, size_t *capacity, struct collectio
 		*capacity = *capacity ? *capacity * 2 : 16;
 		*list = xreallocarray(*list, *capacity, sizeof(**list));
 	}
-	(*list)[(*count)++] = (struct found){c, store_ref(object)};
+	(*list)[(*count)++] = (struct found){c, registry_ref(object)};
 }
 
 /* Every object that names this owner; references are the caller's. */
@@ -49,7 +49,7 @@ dependents(struct api *api, const char *uid, size_t *ret_count)
 	size_t capacity = 0;
 
 	*ret_count = 0;
-	for (struct collection *c = store_first_collection(api->store); c; c = c->next)
+	for (struct collection *c = registry_first_collection(api->store); c; c = c->next)
 		for (size_t i = 0; i < c->count; i++)
 			if (c->items[i]->owners && reference_to(c->items[i], uid))
 				add_found(&list, ret_count, &capacity, c, c->items[i]);
@@ -60,7 +60,7 @@ static void
 free_found(struct found *list, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		store_unref(list[i].object);
+		registry_unref(list[i].object);
 	free(list);
 }
 
@@ -69,7 +69,7 @@ enum owner_state { OWNER_THERE, OWNER_WAITS, OWNER_GONE };
 static bool
 has_finalizer(const struct object *object, const char *name)
 {
-	cJSON *tree = object->finalizers ? store_parse(object) : NULL;
+	cJSON *tree = object->finalizers ? registry_parse(object) : NULL;
 	const cJSON *list = json_get(tree, "metadata", "finalizers", NULL),
 		    *item = list ? list->child : NULL;
 	bool found;
@@ -93,7 +93,7 @@ find_owner(const struct api *api, const cJSON *owner, const char *namespace_,
 	if (!*ret_known)
 		return NULL;
 	*ret = version->resource->collection;
-	object = store_find(*ret, kinds_namespaced(version->resource) ? namespace_ : "",
+	object = registry_find(*ret, kinds_namespaced(version->resource) ? namespace_ : "",
 		json_string(owner, "name", ""));
 	return object && strcmp(object->uid, json_string(owner, "uid", "")) == 0 ? object : NULL;
 }
@@ -117,7 +117,7 @@ owner_state(const struct api *api, const cJSON *owner, const char *namespace_)
 static void
 drop_references(struct api *api, struct collection *c, struct object *object, const char *uid)
 {
-	cJSON *tree = store_parse(object), *metadata = tree_object(tree, "metadata"),
+	cJSON *tree = registry_parse(object), *metadata = tree_object(tree, "metadata"),
 	      *owners = tree_get(metadata, "ownerReferences");
 
 	tree_each_safe(owner, next,
@@ -162,7 +162,7 @@ static void
 remove_finalizer(struct api *api, struct collection *collection, const struct object *object,
 	const char *name)
 {
-	cJSON *tree = store_parse(object), *metadata = tree_object(tree, "metadata"),
+	cJSON *tree = registry_parse(object), *metadata = tree_object(tree, "metadata"),
 	      *list = tree_get(metadata, "finalizers");
 
 	tree_each_safe(
@@ -193,7 +193,7 @@ check_owner(struct api *api, struct collection *collection, const struct object 
 
 	if (!owner || !owner->deleting || !owner->finalizers)
 		return;
-	store_ref(owner);
+	registry_ref(owner);
 	list = dependents(api, owner->uid, &count);
 	if (has_finalizer(owner, "orphan")) {
 		for (size_t i = 0; i < count; i++)
@@ -208,7 +208,7 @@ check_owner(struct api *api, struct collection *collection, const struct object 
 			remove_finalizer(api, collection, owner, "foregroundDeletion");
 	}
 	free_found(list, count);
-	store_unref(owner);
+	registry_unref(owner);
 }
 
 /* A dependent is gone: its owners may have waited for that. */
@@ -234,15 +234,15 @@ clear(struct api *api, struct collection *collection, const char *namespace_)
 	size_t start, end, count;
 	struct object **items;
 
-	store_range(collection, namespace_, &start, &end);
+	registry_range(collection, namespace_, &start, &end);
 	count = end - start;
 	items = xcalloc(count + 1, sizeof(*items));
 	for (size_t i = 0; i < count; i++)
-		items[i] = store_ref(collection->items[start + i]);
+		items[i] = registry_ref(collection->items[start + i]);
 	for (size_t i = 0; i < count; i++)
 		delete_object(api, collection, items[i], PROPAGATE_BACKGROUND);
-	store_snapshot_free(items, count);
-	store_range(collection, namespace_, &start, &end);
+	registry_snapshot_free(items, count);
+	registry_range(collection, namespace_, &start, &end);
 	return start == end;
 }
 
@@ -255,12 +255,12 @@ clear_namespace(struct api *api, struct collection *collection, const struct obj
 
 	if (!object || !object->deleting)
 		return;
-	for (struct collection *c = store_first_collection(api->store); c; c = c->next)
+	for (struct collection *c = registry_first_collection(api->store); c; c = c->next)
 		if (c->namespaced && !clear(api, c, changed->name))
 			empty = false;
 	if (!empty || !(object = work_current(collection, changed)))
 		return;
-	tree = store_parse(object);
+	tree = registry_parse(object);
 	tree_remove(tree_object(tree, "spec"), "finalizers");
 	server_put(api, collection, tree);
 }
@@ -291,7 +291,7 @@ check_container(struct api *api, struct collection *collection, const struct obj
 	const struct resource *crds =
 		kinds_find(&api->kinds, "apiextensions.k8s.io", "customresourcedefinitions");
 	struct resource *resource = server_resource(api, collection);
-	struct object *object = store_find(namespaces->collection, "", gone->namespace_);
+	struct object *object = registry_find(namespaces->collection, "", gone->namespace_);
 	char *name;
 
 	if (object && object->deleting)
@@ -299,7 +299,7 @@ check_container(struct api *api, struct collection *collection, const struct obj
 	if (!resource || resource->builtin || !resource->terminating)
 		return;
 	name = xasprintf("%s.%s", resource->plural, resource->group);
-	object = store_find(crds->collection, "", name);
+	object = registry_find(crds->collection, "", name);
 	free(name);
 	if (object)
 		clear_crd(api, crds->collection, object);

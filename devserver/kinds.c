@@ -85,7 +85,7 @@ builtin_resource(struct kinds *kinds, struct store *store, const struct builtin 
 	r->short_names = kinds_words(row->short_names);
 	r->categories = kinds_words(row->flags & KIND_ALL ? "all" : NULL);
 	/* The two spellings of Events are one collection. */
-	r->collection = store_collection(
+	r->collection = registry_collection(
 		store, row->flags & KIND_NEW_EVENT ? "" : row->group, row->plural, namespaced);
 	r->builtin = row;
 	r->flags = row->flags;

@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include "common/buf.h"
 #include "common/memory.h"
-#include "devserver/base64.h"
+#include "common/base64.h"
 #include "devserver/kubeconfig_file.h"
 
 static void

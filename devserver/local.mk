@@ -1,7 +1,7 @@
 # The API server without a socket is an archive of its own: the simulator and the unit tests call it in-process.
 noinst_LIBRARIES += libdevserver.a
-libdevserver_a_SOURCES = devserver/api.h devserver/api.c devserver/admit.h devserver/admit.c devserver/base64.h \
-	devserver/base64.c devserver/behave.h devserver/behave.c devserver/builtin.c devserver/builtin_schemas.c devserver/options.h devserver/options.c devserver/typed.h devserver/typed.c devserver/call.h devserver/call.c \
+libdevserver_a_SOURCES = devserver/api.h devserver/api.c devserver/admit.h devserver/admit.c \
+	devserver/behave.h devserver/behave.c devserver/builtin.c devserver/builtin_schemas.c devserver/options.h devserver/options.c devserver/typed.h devserver/typed.c devserver/call.h devserver/call.c \
 	devserver/causes.h devserver/convert.c devserver/crd.h devserver/crd.c devserver/defaults.h devserver/defaults.c \
 	devserver/delete.c devserver/discovery.h devserver/discovery.c devserver/fields.h devserver/fields.c devserver/gc.h \
 	devserver/gc.c devserver/kinds.h devserver/kinds.c devserver/managed.h devserver/managed.c devserver/merge.h \

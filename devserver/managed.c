@@ -100,7 +100,7 @@ compare_entries(const void *left, const void *right)
 
 /* Puts the entries, sorted as the real server sorts them, into the object. Takes entries. */
 static void
-store_entries(cJSON *object, cJSON *entries)
+registry_entries(cJSON *object, cJSON *entries)
 {
 	size_t count = (size_t)cJSON_GetArraySize(entries), i = 0;
 	cJSON **list = xcalloc(count + 1, sizeof(*list)), *sorted = cJSON_CreateArray();
@@ -175,7 +175,7 @@ managed_update(const cJSON *before, cJSON *after, const struct manager *manager)
 	}
 	cJSON_Delete(changed);
 	cJSON_Delete(removed);
-	store_entries(after, entries);
+	registry_entries(after, entries);
 }
 
 struct conflicts {
@@ -300,7 +300,7 @@ managed_apply(const cJSON *before, const cJSON *config, const struct manager *ma
 	} else {
 		take_from_others(entries, find_entry(entries, manager, "Apply"), changed);
 		take_from_others(entries, find_entry(entries, manager, "Apply"), removed);
-		store_entries(after, entries);
+		registry_entries(after, entries);
 	}
 	cJSON_Delete(last);
 	cJSON_Delete(all);

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "common/memory.h"
-#include "devserver/base64.h"
+#include "common/base64.h"
 #include "devserver/causes.h"
 #include "devserver/options.h"
 #include "devserver/read.h"
@@ -25,7 +25,7 @@ void
 read_get(struct call *call)
 {
 	const struct object *object =
-		store_find(call->resource->collection, call->namespace_, call->name);
+		registry_find(call->resource->collection, call->namespace_, call->name);
 
 	if (object)
 		render_reply(call, 200, object);
@@ -81,24 +81,24 @@ make_token(uint64_t revision, const char *key)
 static bool
 read_token(struct call *call, const char *token, struct page *page)
 {
-	struct buf plain = BUF_INIT;
-	char *colon = NULL;
-	bool good =
-		base64_decode(&plain, token, strlen(token)) && (colon = strchr(plain.data, ':'));
+	char *plain = NULL, *colon = NULL;
+	size_t length;
+	bool good = base64_decode(token, strlen(token), &plain, &length) == 0 &&
+		    (colon = strchr(plain, ':'));
 
 	if (good) {
 		*colon = '\0';
-		good = parse_number(plain.data, &page->revision);
+		good = parse_number(plain, &page->revision);
 		page->after = xstrdup(colon + 1);
 	}
-	buf_free(&plain);
+	free(plain);
 	return good || fail_bad_request(call, "invalid continue token: continue key is not valid");
 }
 
 static bool
 fail_expired_token(struct call *call, const struct page *page)
 {
-	char *token = make_token(store_revision(call->api->store), page->after ? page->after : "");
+	char *token = make_token(registry_revision(call->api->store), page->after ? page->after : "");
 	cJSON *status = status_tree(410, "Expired",
 		"The provided continue parameter is too old to display a consistent list result. "
 		"You can start a new list without the "
@@ -127,7 +127,7 @@ fail_too_large(struct call *call, uint64_t asked)
 	tree_set_int(details, "retryAfterSeconds", 1);
 	return fail(call, 504, "Timeout", details,
 		"Timeout: Too large resource version: %" PRIu64 ", current: %" PRIu64, asked,
-		store_revision(call->api->store));
+		registry_revision(call->api->store));
 }
 
 /* Which page, of which revision. */
@@ -137,7 +137,7 @@ read_page(struct call *call, struct page *page)
 	const char *token = call_parameter(call, "continue"),
 		   *limit = call_parameter(call, "limit");
 	const char *match = call_parameter(call, "resourceVersionMatch");
-	uint64_t asked, current = store_revision(call->api->store);
+	uint64_t asked, current = registry_revision(call->api->store);
 
 	*page = (struct page){.revision = current};
 	/* A negative limit is none. */
@@ -164,7 +164,7 @@ read_page(struct call *call, struct page *page)
 static bool
 open_page(struct call *call, const struct page *page, struct object ***ret_items, size_t *ret_count)
 {
-	if (store_snapshot(call->api->store, call->resource->collection, page->revision, ret_items,
+	if (registry_snapshot(call->api->store, call->resource->collection, page->revision, ret_items,
 		    ret_count))
 		return true;
 	if (page->after)
@@ -219,7 +219,7 @@ reply_page(struct call *call, const struct page *page, const struct selectors *s
 		meta.remaining = selectors_none(selectors) ? (int64_t)left : 0;
 	}
 	render_page(call, items, shown, &meta);
-	store_snapshot_free(items, count);
+	registry_snapshot_free(items, count);
 	free(token);
 }
 

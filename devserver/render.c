@@ -16,7 +16,7 @@
 static cJSON *
 shown_tree(const struct call *call, const struct object *object)
 {
-	cJSON *tree = store_parse(object);
+	cJSON *tree = registry_parse(object);
 
 	convert_out(tree, call->version);
 	return tree;
@@ -101,7 +101,7 @@ render_object(struct buf *out, const struct call *call, const struct object *obj
 		render_whole(out, call, object, false);
 		break;
 	case FORM_PARTIAL:
-		tree = store_parse(object);
+		tree = registry_parse(object);
 		render_partial(out, tree);
 		cJSON_Delete(tree);
 		break;
@@ -180,5 +180,5 @@ void
 render_list(struct call *call, struct object *const *items, size_t count)
 {
 	render_page(call, items, count,
-		&(struct list_meta){.revision = store_revision(call->api->store)});
+		&(struct list_meta){.revision = registry_revision(call->api->store)});
 }

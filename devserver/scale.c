@@ -104,14 +104,14 @@ void
 scale_handle(struct call *call)
 {
 	struct object *stored =
-		store_find(call->resource->collection, call->namespace_, call->name);
+		registry_find(call->resource->collection, call->namespace_, call->name);
 	cJSON *tree, *scale;
 
 	if (!stored) {
 		fail_not_found(call);
 		return;
 	}
-	tree = store_parse(stored);
+	tree = registry_parse(stored);
 	convert_out(tree, call->version);
 	scale = view(call, tree);
 	if (call_is(call, "GET"))

@@ -278,7 +278,7 @@ field_text(const cJSON *tree, const char *path, bool renamed)
 static bool
 match_fields(const struct selectors *s, const struct object *object)
 {
-	cJSON *tree = s->whole ? store_parse(object) : NULL;
+	cJSON *tree = s->whole ? registry_parse(object) : NULL;
 	bool match = true;
 
 	for (size_t i = 0; match && i < s->field_count; i++) {

@@ -30,7 +30,7 @@ struct store {
 };
 
 struct store *
-store_new(size_t history, void (*changed)(void *data, const struct event *event), void *data)
+registry_new(size_t history, void (*changed)(void *data, const struct event *event), void *data)
 {
 	struct store *store = xcalloc(1, sizeof(*store));
 
@@ -43,14 +43,14 @@ store_new(size_t history, void (*changed)(void *data, const struct event *event)
 }
 
 struct object *
-store_ref(struct object *object)
+registry_ref(struct object *object)
 {
 	object->refs++;
 	return object;
 }
 
 void
-store_unref(struct object *object)
+registry_unref(struct object *object)
 {
 	if (!object || --object->refs)
 		return;
@@ -69,14 +69,14 @@ forget_oldest(struct store *store)
 	struct event *event = &store->ring[store->first];
 
 	store->forgotten = event->revision;
-	store_unref(event->before);
-	store_unref(event->after);
+	registry_unref(event->before);
+	registry_unref(event->after);
 	store->first = (store->first + 1) % store->history;
 	store->count--;
 }
 
 void
-store_compact(struct store *store)
+registry_compact(struct store *store)
 {
 	while (store->count)
 		forget_oldest(store);
@@ -84,17 +84,17 @@ store_compact(struct store *store)
 }
 
 void
-store_free(struct store *store)
+registry_free(struct store *store)
 {
 	struct collection *c, *next;
 
 	if (!store)
 		return;
-	store_compact(store);
+	registry_compact(store);
 	for (c = store->collections; c; c = next) {
 		next = c->next;
 		for (size_t i = 0; i < c->count; i++)
-			store_unref(c->items[i]);
+			registry_unref(c->items[i]);
 		free(c->items);
 		free(c->group);
 		free(c->plural);
@@ -105,19 +105,19 @@ store_free(struct store *store)
 }
 
 uint64_t
-store_revision(const struct store *store)
+registry_revision(const struct store *store)
 {
 	return store->revision;
 }
 
 struct collection *
-store_first_collection(struct store *store)
+registry_first_collection(struct store *store)
 {
 	return store->collections;
 }
 
 struct collection *
-store_collection(struct store *store, const char *group, const char *plural, bool namespaced)
+registry_collection(struct store *store, const char *group, const char *plural, bool namespaced)
 {
 	struct collection *c;
 
@@ -159,7 +159,7 @@ make_key(const char *namespace_, const char *name)
 }
 
 struct object *
-store_find(const struct collection *c, const char *namespace_, const char *name)
+registry_find(const struct collection *c, const char *namespace_, const char *name)
 {
 	char *key = make_key(namespace_ ? namespace_ : "", name);
 	size_t at = lower_bound(c->items, c->count, key);
@@ -170,7 +170,7 @@ store_find(const struct collection *c, const char *namespace_, const char *name)
 }
 
 void
-store_range(const struct collection *c, const char *namespace_, size_t *ret_start, size_t *ret_end)
+registry_range(const struct collection *c, const char *namespace_, size_t *ret_start, size_t *ret_end)
 {
 	char *from, *to;
 
@@ -248,7 +248,7 @@ object_new(cJSON *tree, uint64_t revision)
 	object->deleting = tree_get(metadata, "deletionTimestamp") != NULL;
 	object->finalizers = !tree_empty(tree_get(metadata, "finalizers"));
 	if (!object->json) {
-		store_unref(object);
+		registry_unref(object);
 		return NULL;
 	}
 	return object;
@@ -290,7 +290,7 @@ record(struct store *store, struct collection *c, enum event_type type, struct o
 }
 
 struct object *
-store_put(struct store *store, struct collection *c, cJSON *tree)
+registry_put(struct store *store, struct collection *c, cJSON *tree)
 {
 	struct object *object = object_new(tree, store->revision + 1), *before = NULL;
 	size_t at;
@@ -306,14 +306,14 @@ store_put(struct store *store, struct collection *c, cJSON *tree)
 	} else {
 		insert_item(c, at, object);
 	}
-	record(store, c, before ? EVENT_MODIFIED : EVENT_ADDED, before, store_ref(object));
+	record(store, c, before ? EVENT_MODIFIED : EVENT_ADDED, before, registry_ref(object));
 	return object;
 }
 
 struct object *
-store_at(const struct object *object, uint64_t revision)
+registry_at(const struct object *object, uint64_t revision)
 {
-	cJSON *tree = store_parse(object);
+	cJSON *tree = registry_parse(object);
 	struct object *copy = tree ? object_new(tree, revision) : NULL;
 
 	cJSON_Delete(tree);
@@ -321,10 +321,10 @@ store_at(const struct object *object, uint64_t revision)
 }
 
 const struct object *
-store_remove(struct store *store, struct collection *c, struct object *object)
+registry_remove(struct store *store, struct collection *c, struct object *object)
 {
 	size_t at = lower_bound(c->items, c->count, object->key);
-	struct object *last = store_at(object, store->revision + 1);
+	struct object *last = registry_at(object, store->revision + 1);
 
 	if (!last)
 		return NULL;
@@ -335,13 +335,13 @@ store_remove(struct store *store, struct collection *c, struct object *object)
 }
 
 cJSON *
-store_parse(const struct object *object)
+registry_parse(const struct object *object)
 {
 	return json_parse(object->json, object->length, NULL);
 }
 
 bool
-store_since(const struct store *store, uint64_t revision, size_t *ret_first, size_t *ret_count)
+registry_since(const struct store *store, uint64_t revision, size_t *ret_first, size_t *ret_count)
 {
 	size_t low = 0, high = store->count;
 
@@ -350,7 +350,7 @@ store_since(const struct store *store, uint64_t revision, size_t *ret_first, siz
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (store_event(store, middle)->revision <= revision)
+		if (registry_event(store, middle)->revision <= revision)
 			low = middle + 1;
 		else
 			high = middle;
@@ -361,7 +361,7 @@ store_since(const struct store *store, uint64_t revision, size_t *ret_first, siz
 }
 
 const struct event *
-store_event(const struct store *store, size_t index)
+registry_event(const struct store *store, size_t index)
 {
 	return &store->ring[(store->first + index) % store->history];
 }
@@ -386,13 +386,13 @@ undo(struct collection *copy, const struct event *event)
 }
 
 bool
-store_snapshot(const struct store *store, const struct collection *c, uint64_t revision,
+registry_snapshot(const struct store *store, const struct collection *c, uint64_t revision,
 	struct object ***ret_items, size_t *ret_count)
 {
 	struct collection copy = {.count = c->count, .capacity = c->count};
 	size_t first, count;
 
-	if (!store_since(store, revision, &first, &count))
+	if (!registry_since(store, revision, &first, &count))
 		return false;
 	copy.items = xcalloc(c->count ? c->count : 1, sizeof(*copy.items));
 	if (c->count)
@@ -400,19 +400,19 @@ store_snapshot(const struct store *store, const struct collection *c, uint64_t r
 	else
 		copy.capacity = 1;
 	for (size_t i = count; i > 0; i--)
-		if (store_event(store, first + i - 1)->collection == c)
-			undo(&copy, store_event(store, first + i - 1));
+		if (registry_event(store, first + i - 1)->collection == c)
+			undo(&copy, registry_event(store, first + i - 1));
 	for (size_t i = 0; i < copy.count; i++)
-		store_ref(copy.items[i]);
+		registry_ref(copy.items[i]);
 	*ret_items = copy.items;
 	*ret_count = copy.count;
 	return true;
 }
 
 void
-store_snapshot_free(struct object **items, size_t count)
+registry_snapshot_free(struct object **items, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		store_unref(items[i]);
+		registry_unref(items[i]);
 	free(items);
 }

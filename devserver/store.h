@@ -46,46 +46,46 @@ struct event {
 
 struct store;
 
-struct store *store_new(
+struct store *registry_new(
 	size_t history, void (*changed)(void *data, const struct event *event), void *data);
-void store_free(struct store *store);
-uint64_t store_revision(const struct store *store);
+void registry_free(struct store *store);
+uint64_t registry_revision(const struct store *store);
 /* The collection of a resource; made when asked for the first time, never removed. */
-struct collection *store_collection(
+struct collection *registry_collection(
 	struct store *store, const char *group, const char *plural, bool namespaced);
-struct collection *store_first_collection(struct store *store);
+struct collection *registry_first_collection(struct store *store);
 
-struct object *store_find(
+struct object *registry_find(
 	const struct collection *collection, const char *namespace_, const char *name);
 /* Range of items in one namespace ("" or NULL: all). */
-void store_range(const struct collection *collection, const char *namespace_, size_t *ret_start,
+void registry_range(const struct collection *collection, const char *namespace_, size_t *ret_start,
 	size_t *ret_end);
 
 /*
  * Writes an object: sets its resourceVersion, prints it, tells the listener. Takes tree. The answer is borrowed from
  * the collection. NULL: no memory.
  */
-struct object *store_put(struct store *store, struct collection *collection, cJSON *tree);
+struct object *registry_put(struct store *store, struct collection *collection, cJSON *tree);
 /* Removes it; the object of the event, with the version of the deletion, is borrowed from the ring. */
-const struct object *store_remove(
+const struct object *registry_remove(
 	struct store *store, struct collection *collection, struct object *object);
 /* A fresh tree of the object; cJSON_Delete(). */
-cJSON *store_parse(const struct object *object);
+cJSON *registry_parse(const struct object *object);
 
-/* A copy of an object as of another revision; store_unref(). */
-struct object *store_at(const struct object *object, uint64_t revision);
+/* A copy of an object as of another revision; registry_unref(). */
+struct object *registry_at(const struct object *object, uint64_t revision);
 
-struct object *store_ref(struct object *object);
-void store_unref(struct object *object);
+struct object *registry_ref(struct object *object);
+void registry_unref(struct object *object);
 
 /* The changes after a revision, oldest first; false: the ring has forgotten some of them. */
-bool store_since(
+bool registry_since(
 	const struct store *store, uint64_t revision, size_t *ret_first, size_t *ret_count);
-const struct event *store_event(const struct store *store, size_t index);
-/* The items of a collection as they were at a revision, referenced; false: forgotten. store_snapshot_free(). */
-bool store_snapshot(const struct store *store, const struct collection *collection,
+const struct event *registry_event(const struct store *store, size_t index);
+/* The items of a collection as they were at a revision, referenced; false: forgotten. registry_snapshot_free(). */
+bool registry_snapshot(const struct store *store, const struct collection *collection,
 	uint64_t revision, struct object ***ret_items, size_t *ret_count);
-void store_snapshot_free(struct object **items, size_t count);
-void store_compact(struct store *store);
+void registry_snapshot_free(struct object **items, size_t count);
+void registry_compact(struct store *store);
 
 #endif

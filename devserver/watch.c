@@ -136,10 +136,10 @@ deliver(struct api_watch *w, struct line *line, const struct event *event)
 		send(w, line, "DELETED", event->after);
 	} else if (before) {
 		/* Stopped matching: its last matching state, as of this change. */
-		last = store_at(event->before, event->revision);
+		last = registry_at(event->before, event->revision);
 		send(w, line, "DELETED", last);
 		line->version = NULL;
-		store_unref(last);
+		registry_unref(last);
 	}
 }
 
@@ -159,11 +159,11 @@ send_state(struct api_watch *w)
 	struct line line = {.text = BUF_INIT};
 	size_t start, end;
 
-	store_range(w->collection, w->call.namespace_, &start, &end);
+	registry_range(w->collection, w->call.namespace_, &start, &end);
 	for (size_t i = start; i < end; i++)
 		if (matches(w, w->collection->items[i]))
 			send(w, &line, "ADDED", w->collection->items[i]);
-	w->revision = store_revision(w->api->store);
+	w->revision = registry_revision(w->api->store);
 	buf_free(&line.text);
 }
 
@@ -175,15 +175,15 @@ replay(struct api_watch *w, uint64_t revision)
 	char *text;
 
 	w->revision = revision;
-	if (!store_since(w->api->store, revision, &first, &count)) {
+	if (!registry_since(w->api->store, revision, &first, &count)) {
 		text = xasprintf("too old resource version: %" PRIu64 " (%" PRIu64 ")", revision,
-			store_revision(w->api->store));
+			registry_revision(w->api->store));
 		send_error(w, 410, "Expired", text);
 		free(text);
 		return;
 	}
 	for (size_t i = 0; i < count; i++)
-		deliver(w, &line, store_event(w->api->store, first + i));
+		deliver(w, &line, registry_event(w->api->store, first + i));
 	buf_free(&line.text);
 }
 

@@ -29,7 +29,7 @@ append(struct work ***last, work_fn *run, struct collection *collection, struct 
 {
 	struct work *work = xcalloc(1, sizeof(*work));
 
-	*work = (struct work){due, run, collection, store_ref(object), NULL};
+	*work = (struct work){due, run, collection, registry_ref(object), NULL};
 	**last = work;
 	*last = &work->next;
 }
@@ -57,7 +57,7 @@ take_first(struct api *api, struct work **first, struct work ***last, bool run)
 		*last = first;
 	if (run)
 		work->run(api, work->collection, work->object);
-	store_unref(work->object);
+	registry_unref(work->object);
 	free(work);
 }
 
@@ -88,7 +88,7 @@ work_free(struct api *api)
 struct object *
 work_current(const struct collection *collection, const struct object *object)
 {
-	struct object *current = store_find(collection, object->namespace_, object->name);
+	struct object *current = registry_find(collection, object->namespace_, object->name);
 
 	return current && strcmp(current->uid, object->uid) == 0 ? current : NULL;
 }
@@ -128,7 +128,7 @@ server_resource(const struct api *api, const struct collection *collection)
 void
 server_put(struct api *api, struct collection *collection, cJSON *tree)
 {
-	struct object *object = store_put(api->store, collection, tree);
+	struct object *object = registry_put(api->store, collection, tree);
 
 	if (object)
 		delete_if_done(api, collection, object);

@@ -180,7 +180,7 @@ check_namespace(struct call *call, const char *name)
 
 	if (!kinds_namespaced(call->resource))
 		return true;
-	found = store_find(namespaces->collection, "", call->namespace_);
+	found = registry_find(namespaces->collection, "", call->namespace_);
 	if (!found) {
 		details = cJSON_CreateObject();
 		tree_set_string(details, "name", call->namespace_);
@@ -272,12 +272,12 @@ finish_create(struct call *call, cJSON *tree)
 		return;
 	}
 	convert_in(tree, call->version);
-	object = store_put(call->api->store, call->resource->collection, tree);
+	object = registry_put(call->api->store, call->resource->collection, tree);
 	if (!object) {
 		fail_internal(call, "out of memory");
 		return;
 	}
-	tree = store_parse(object);
+	tree = registry_parse(object);
 	convert_out(tree, call->version);
 	call_reply(call, 201, tree);
 	cJSON_Delete(tree);
@@ -302,7 +302,7 @@ create(struct call *call, cJSON *tree, bool applied)
 	if (!prepare_create(call, tree, applied))
 		goto out;
 	name = json_string(tree_get(tree, "metadata"), "name", "");
-	if (store_find(call->resource->collection, call->namespace_, name)) {
+	if (registry_find(call->resource->collection, call->namespace_, name)) {
 		fail_exists(call, name);
 		goto out;
 	}
@@ -493,10 +493,10 @@ write_replace(struct call *call, struct object *stored, const cJSON *before, cJS
 	if (!tree_equal(before, after) && !dry_run(call)) {
 		convert_in(after, call->version);
 		/* stored is gone with the next line unless the history holds it, which it does. */
-		stored = store_put(call->api->store, collection, after);
+		stored = registry_put(call->api->store, collection, after);
 		if (!stored)
 			return fail_internal(call, "out of memory");
-		after = store_parse(stored);
+		after = registry_parse(stored);
 		convert_out(after, call->version);
 		delete_if_done(call->api, collection, stored);
 	}
@@ -522,7 +522,7 @@ reply_replace(
 static struct object *
 find(struct call *call)
 {
-	return store_find(call->resource->collection, call->namespace_, call->name);
+	return registry_find(call->resource->collection, call->namespace_, call->name);
 }
 
 void
@@ -554,7 +554,7 @@ write_update(struct call *call)
 		fail_not_found(call);
 		goto out;
 	}
-	before = store_parse(stored);
+	before = registry_parse(stored);
 	convert_out(before, call->version);
 	reply_replace(call, stored, before, after, false);
 	cJSON_Delete(before);
@@ -580,7 +580,7 @@ apply(struct call *call, cJSON *config)
 		return;
 	}
 	if (stored) {
-		before = store_parse(stored);
+		before = registry_parse(stored);
 		convert_out(before, call->version);
 	}
 	after = managed_apply(
@@ -638,7 +638,7 @@ write_patch(struct call *call)
 		fail_not_found(call);
 		return;
 	}
-	before = store_parse(stored);
+	before = registry_parse(stored);
 	convert_out(before, call->version);
 	after = cJSON_Duplicate(before, true);
 	if (admit_patch(call, type, after) && check_identity(call, after))

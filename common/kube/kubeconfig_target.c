@@ -13,7 +13,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "common/kube/base64.h"
+#include "common/base64.h"
 #include "common/kube/kubeconfig_set.h"
 #include "common/kube/url.h"
 #include "common/memory.h"

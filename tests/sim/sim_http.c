@@ -58,6 +58,9 @@ static struct {
 	struct loop *loop;
 	struct api *api;
 	struct loop_timer *tick;
+	struct sim_options options;
+	void (*before)(const struct api_request *request);
+	void (*after)(const struct api_request *request, const struct api_response *response);
 } server;
 
 /* --- the server's side --- */
@@ -73,13 +76,49 @@ tick(void *data)
 }
 
 void
-sim_http_server(struct loop *loop, struct api *api)
+sim_http_server(struct loop *loop, struct api *api, const struct sim_options *options)
 {
 	loop_timer_free(server.tick);
 	server.loop = loop;
 	server.api = api;
 	server.tick = api ? loop_timer_new(loop, tick, NULL) : NULL;
+	server.options = options ? *options : (struct sim_options){0};
 	sim_traffic = (struct sim_traffic){0};
+}
+
+void
+sim_http_watch_writes(void (*before)(const struct api_request *request),
+	void (*after)(const struct api_request *request, const struct api_response *response))
+{
+	server.before = before;
+	server.after = after;
+}
+
+int
+sim_call(const char *user, const char *method, const char *path, const char *content_type,
+	const char *body, struct buf *ret_body)
+{
+	struct api_request request = {.method = method,
+		.path = path,
+		.content_type = content_type,
+		.user_agent = user,
+		.user = user,
+		.body = body,
+		.body_length = body ? strlen(body) : 0};
+	struct api_response response = API_RESPONSE_INIT;
+
+	api_handle(server.api, &request, &response);
+	loop_timer_set(server.tick, 0);
+	if (strcmp(method, "GET") != 0)
+		sim_say("%s: %s %s %s -> %d", user, method, path, body ? body : "",
+			response.status);
+	if (ret_body) {
+		buf_reset(ret_body);
+		buf_add(ret_body, response.body.data, response.body.length);
+	}
+	int status = response.status;
+	api_response_free(&response);
+	return status;
 }
 
 static struct api_request
@@ -90,7 +129,7 @@ request_of(const struct http_request *request)
 		.accept = request->accept,
 		.content_type = request->content_type,
 		.user_agent = "operatord",
-		.user = "system:admin",
+		.user = "admin",
 		.body = request->body,
 		.body_length = request->body_length};
 }
@@ -213,6 +252,12 @@ on_line(void *data, const char *bytes, size_t length)
 
 	if (request->silent)
 		return;
+	if (server.options.plant == PLANT_MISSED_DELETE && length > 17 &&
+		memcmp(bytes, "{\"type\":\"DELETED\"", 17) == 0)
+		return;
+	if (server.options.plant == PLANT_MISSED_CHANGE && length > 18 &&
+		memcmp(bytes, "{\"type\":\"MODIFIED\"", 18) == 0 && sim_chance(100))
+		return;
 	buf_add(&request->pending, bytes, length);
 	if (request->opened && !loop_timer_active(request->timer))
 		loop_timer_set(request->timer, (int64_t)sim_below(20) * NSEC_PER_MSEC);
@@ -296,6 +341,28 @@ open_watch(struct http_request *request)
 		loop_timer_set(request->timer, 0);
 }
 
+/* The server answers; writes are shown to whoever watches them. */
+static void
+handle(struct http_request *request, const struct api_request *asked)
+{
+	bool write = strcmp(asked->method, "GET") != 0;
+
+	if (write && server.before)
+		server.before(asked);
+	if (write && server.options.plant == PLANT_LOST_WRITE && sim_chance(100)) {
+		/* The answer of a read stands in for the one of the write that was not done. */
+		struct api_request read = *asked;
+		read.method = "GET";
+		read.body = NULL;
+		read.body_length = 0;
+		api_handle(server.api, &read, &request->answer);
+	} else {
+		api_handle(server.api, asked, &request->answer);
+	}
+	if (write && server.after)
+		server.after(asked, &request->answer);
+}
+
 /* The request reaches the server, or does not. */
 static void
 arrive(struct http_request *request)
@@ -325,7 +392,7 @@ arrive(struct http_request *request)
 		open_watch(request);
 		return;
 	}
-	api_handle(server.api, &asked, &request->answer);
+	handle(request, &asked);
 	loop_timer_set(server.tick, 0);
 	if (request->fate == FATE_LOST_ANSWER) {
 		finish(request, -ECONNRESET, 0, false, 0);
@@ -413,6 +480,19 @@ copy(const char *text)
 	return text ? xstrdup(text) : NULL;
 }
 
+/* The path, with the size of a list's page lowered when the run wants small pages. */
+static char *
+copy_path(const char *path)
+{
+	static const char asked[] = "limit=500";
+	const char *at = server.options.page ? strstr(path, asked) : NULL;
+
+	if (!at)
+		return xstrdup(path);
+	return xasprintf("%.*slimit=%u%s", (int)(at - path), path, server.options.page,
+		at + sizeof(asked) - 1);
+}
+
 struct http_request *
 http_start(struct http_client *client, const struct http_call *call,
 	const struct http_callbacks *callbacks)
@@ -423,7 +503,7 @@ http_start(struct http_client *client, const struct http_call *call,
 		.next = client->requests,
 		.callbacks = *callbacks,
 		.method = copy(call->method),
-		.path = copy(call->path),
+		.path = copy_path(call->path),
 		.accept = copy(call->accept),
 		.content_type = copy(call->content_type),
 		.body = call->body ? xstrndup(call->body, call->body_length) : NULL,

@@ -40,6 +40,8 @@ struct loop {
 static int64_t now_ns = NSEC_PER_SEC;
 static uint64_t chance = 1, orders;
 static bool tracing;
+static uint64_t trace_hash;
+static char failure[512];
 
 /* SplitMix64: small, good enough, the same everywhere. */
 static uint64_t
@@ -58,6 +60,8 @@ sim_reset(uint64_t seed)
 	now_ns = NSEC_PER_SEC;
 	chance = seed * 0x2545f4914f6cdd1du + 1;
 	orders = 0;
+	trace_hash = 0xcbf29ce484222325u;
+	failure[0] = '\0';
 }
 
 uint64_t
@@ -78,18 +82,58 @@ sim_trace(bool on)
 	tracing = on;
 }
 
+/* FNV-1a over everything that was said: equal runs give equal numbers. */
+static void
+take_into_hash(const char *text)
+{
+	for (; *text != '\0'; text++)
+		trace_hash = (trace_hash ^ (unsigned char)*text) * 0x100000001b3u;
+	trace_hash = (trace_hash ^ (uint64_t)now_ns) * 0x100000001b3u;
+}
+
 void
 sim_say(const char *format, ...)
 {
+	char text[1024];
 	va_list args;
 
-	if (!tracing)
-		return;
-	fprintf(stderr, "%12.6f  ", (double)now_ns / 1e9);
 	va_start(args, format);
-	vfprintf(stderr, format, args);
+	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	fputc('\n', stderr);
+	take_into_hash(text);
+	if (tracing)
+		fprintf(stderr, "%12.6f  %s\n", (double)now_ns / 1e9, text);
+}
+
+uint64_t
+sim_trace_hash(void)
+{
+	return trace_hash;
+}
+
+void
+sim_fail(const char *format, ...)
+{
+	va_list args;
+
+	if (failure[0] != '\0')
+		return;
+	va_start(args, format);
+	vsnprintf(failure, sizeof(failure), format, args);
+	va_end(args);
+	sim_say("FAILED: %s", failure);
+}
+
+const char *
+sim_failure(void)
+{
+	return failure[0] == '\0' ? NULL : failure;
+}
+
+void
+sim_jump(int64_t ns)
+{
+	now_ns += ns;
 }
 
 int64_t
@@ -172,7 +216,7 @@ sim_run(struct loop *loop, int64_t duration_ns)
 	unsigned long events = 0;
 
 	loop->stopped = false;
-	while (!loop->stopped) {
+	while (!loop->stopped && failure[0] == '\0') {
 		run_prepares(loop);
 		struct loop_timer *timer = first_timer(loop);
 		if (!timer || timer->at_ns > end_ns)
@@ -183,7 +227,7 @@ sim_run(struct loop *loop, int64_t duration_ns)
 		events++;
 		timer->callback(timer->data);
 	}
-	if (!loop->stopped)
+	if (!loop->stopped && failure[0] == '\0' && now_ns < end_ns)
 		now_ns = end_ns;
 	return events;
 }

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "devserver/base64.h"
 #include "devserver/patch.h"
 #include "devserver/schema.h"
 #include "tests/unit/devserver_fixture.h"
@@ -213,34 +212,6 @@ START_TEST(strategic_patches)
 }
 END_TEST
 
-START_TEST(base64_both_ways)
-{
-	static const struct {
-		const char *plain, *text;
-	} rows[] = {{"", ""}, {"f", "Zg=="}, {"fo", "Zm8="}, {"foo", "Zm9v"}, {"foob", "Zm9vYg=="},
-		{"\xff\xfe", "//4="}};
-	static const char *const bad[] = {
-		"Z", "Zg=", "Zg===", "Z===", "Zm9v!", "Zm9 ", "====", "Zg==Zg=="};
-
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct buf out = BUF_INIT, back = BUF_INIT;
-
-		base64_encode(&out, rows[i].plain, strlen(rows[i].plain));
-		ck_assert_str_eq(out.data, rows[i].text);
-		ck_assert(base64_decode(&back, out.data, out.length));
-		ck_assert_str_eq(back.data, rows[i].plain);
-		buf_free(&out);
-		buf_free(&back);
-	}
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		struct buf out = BUF_INIT;
-
-		ck_assert_msg(!base64_decode(&out, bad[i], strlen(bad[i])), "%s", bad[i]);
-		buf_free(&out);
-	}
-}
-END_TEST
-
 int
 main(void)
 {
@@ -254,7 +225,6 @@ main(void)
 	tcase_add_test(cases, merge_patches);
 	tcase_add_test(cases, json_patches);
 	tcase_add_test(cases, strategic_patches);
-	tcase_add_test(cases, base64_both_ways);
 	suite_add_tcase(suite, cases);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_NORMAL);

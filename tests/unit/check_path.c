@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/kube/base64.h"
+#include "common/base64.h"
 #include "common/kube/path.h"
 #include "common/kube/url.h"
 
@@ -164,6 +164,38 @@ static const struct {
 	{"Zm9_", NULL},
 };
 
+START_TEST(base64_both_ways)
+{
+	static const struct {
+		const char *plain, *text;
+	} rows[] = {{"", ""}, {"f", "Zg=="}, {"fo", "Zm8="}, {"foo", "Zm9v"}, {"foob", "Zm9vYg=="},
+		{"\xff\xfe", "//4="}};
+	static const char *const bad[] = {
+		"Z", "Zg=", "Zg===", "Z===", "Zm9v!", "Zm9 ", "====", "Zg==Zg=="};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct buf out = BUF_INIT;
+		char *back;
+		size_t length;
+
+		base64_encode(&out, rows[i].plain, strlen(rows[i].plain));
+		ck_assert_str_eq(out.data, rows[i].text);
+		ck_assert_int_eq(base64_decode(out.data, out.length, &back, &length), 0);
+		ck_assert_str_eq(back, rows[i].plain);
+		ck_assert_uint_eq(length, strlen(rows[i].plain));
+		free(back);
+		buf_free(&out);
+	}
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		char *back;
+		size_t length;
+
+		ck_assert_msg(
+			base64_decode(bad[i], strlen(bad[i]), &back, &length) < 0, "%s", bad[i]);
+	}
+}
+END_TEST
+
 START_TEST(test_base64)
 {
 	char *out = NULL;
@@ -193,6 +225,7 @@ main(void)
 	tcase_add_test(tc, test_query);
 	tcase_add_loop_test(tc, test_names, 0, COUNT(names));
 	tcase_add_loop_test(tc, test_urls, 0, COUNT(urls));
+	tcase_add_test(tc, base64_both_ways);
 	tcase_add_loop_test(tc, test_base64, 0, COUNT(base64s));
 	suite_add_tcase(suite, tc);
 	runner = srunner_create(suite);

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/kube/base64.h"
+#include "common/base64.h"
 #include "common/memory.h"
 
 static int
@@ -94,4 +94,24 @@ base64_decode(const char *text, size_t n, char **ret, size_t *ret_length)
 	*ret = out;
 	*ret_length = length;
 	return 0;
+}
+
+static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+void
+base64_encode(struct buf *out, const void *bytes, size_t length)
+{
+	const unsigned char *p = bytes;
+
+	for (size_t i = 0; i < length; i += 3) {
+		size_t left = length - i;
+		unsigned int bits = (unsigned int)p[i] << 16 |
+				    (left > 1 ? (unsigned int)p[i + 1] << 8 : 0) |
+				    (left > 2 ? p[i + 2] : 0);
+
+		buf_addc(out, digits[bits >> 18]);
+		buf_addc(out, digits[bits >> 12 & 63]);
+		buf_addc(out, left > 1 ? digits[bits >> 6 & 63] : '=');
+		buf_addc(out, left > 2 ? digits[bits & 63] : '=');
+	}
 }

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The simulator: runs the workers' engine against the development server's core under a fake clock, from a seed. A seed that fails is printed and
+ * replays exactly.
+ *
+ *   sim --seeds N [--from S]     runs N seeds; ends with "N passed, N failed"
+ *   sim --seed S [--trace]       one seed, with all that happened
+ *   sim --self-check             planted faults must be found, and a seed must repeat itself exactly
+ */
+#include "config.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/log.h"
+#include "tests/sim/world.h"
+
+static void
+swallow(enum log_level level, const char *line, void *data)
+{
+	(void)level;
+	(void)data;
+	sim_say("log: %s", line);
+}
+
+/* One run: NULL, or what failed (valid until the next run). */
+static const char *
+run_seed(const struct world_files *files, uint64_t seed, enum sim_plant plant)
+{
+	struct world world;
+
+	sim_reset(seed);
+	struct sim_options options = {
+		.plant = plant, .page = sim_chance(500) ? 1 + (unsigned)sim_below(4) : 0};
+	world_open(&world, files, &options);
+	for (unsigned n = 20 + (unsigned)sim_below(120); n > 0 && !sim_failure(); n--) {
+		int64_t pause_ns = sim_chance(100) ? (int64_t)sim_below(90 * NSEC_PER_SEC)
+						   : (int64_t)sim_below(3 * NSEC_PER_SEC);
+		sim_run(world.loop, pause_ns);
+		world_act(&world);
+		invariants_step(&world);
+	}
+	world_calm(&world);
+	sim_run(world.loop,
+		900 * NSEC_PER_SEC); /* retries wait up to 5 minutes, a silent watch 70 s and more */
+	invariants_step(&world);
+	if (!sim_failure())
+		invariants_converged(&world);
+	if (!sim_failure())
+		invariants_outage(&world);
+	world_close(&world);
+	return sim_failure();
+}
+
+static int
+run_seeds(const struct world_files *files, uint64_t from, unsigned long n)
+{
+	unsigned long passed = 0, failed = 0;
+
+	for (uint64_t seed = from; seed < from + n; seed++) {
+		const char *failure = run_seed(files, seed, PLANT_NONE);
+		if (failure) {
+			printf("seed %llu: %s\n", (unsigned long long)seed, failure);
+			fflush(stdout);
+			failed++;
+		} else {
+			passed++;
+		}
+	}
+	printf("%lu passed, %lu failed\n", passed, failed);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+/* A planted fault must be found in some of the first seeds. */
+static bool
+finds(const struct world_files *files, enum sim_plant plant, const char *name)
+{
+	for (uint64_t seed = 1; seed <= 40; seed++) {
+		const char *failure = run_seed(files, seed, plant);
+		if (failure) {
+			printf("%s: found by seed %llu: %s\n", name, (unsigned long long)seed,
+				failure);
+			return true;
+		}
+	}
+	printf("%s: NOT found in 40 seeds\n", name);
+	return false;
+}
+
+static bool
+repeats(const struct world_files *files)
+{
+	run_seed(files, 7, PLANT_NONE);
+	uint64_t first = sim_trace_hash();
+	run_seed(files, 8, PLANT_NONE);
+	uint64_t other = sim_trace_hash();
+	run_seed(files, 7, PLANT_NONE);
+	bool good = sim_trace_hash() == first && first != other;
+	printf("a seed repeats itself: %s\n", good ? "yes" : "NO");
+	return good;
+}
+
+static int
+self_check(const struct world_files *files)
+{
+	bool good = repeats(files);
+
+	good = finds(files, PLANT_MISSED_DELETE, "missed deletion") && good;
+	good = finds(files, PLANT_MISSED_CHANGE, "missed change") && good;
+	good = finds(files, PLANT_LOST_WRITE, "lost write") && good;
+	puts(good ? "4 passed, 0 failed" : "self-check failed");
+	return good ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+enum {
+	OPTION_SEEDS = 256,
+	OPTION_FROM,
+	OPTION_SEED,
+	OPTION_TRACE,
+	OPTION_SELF_CHECK,
+	OPTION_EXAMPLES
+};
+
+int
+main(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{"seeds", required_argument, NULL, OPTION_SEEDS},
+		{"from", required_argument, NULL, OPTION_FROM},
+		{"seed", required_argument, NULL, OPTION_SEED},
+		{"trace", no_argument, NULL, OPTION_TRACE},
+		{"self-check", no_argument, NULL, OPTION_SELF_CHECK},
+		{"examples", required_argument, NULL, OPTION_EXAMPLES},
+		{NULL, 0, NULL, 0},
+	};
+	const char *examples = getenv("SIM_EXAMPLES") ? getenv("SIM_EXAMPLES") : SIM_EXAMPLES;
+	char examples_path[512];
+	unsigned long seeds = 5;
+	uint64_t from = 1;
+	bool check = false;
+	int option;
+
+	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		switch (option) {
+		case OPTION_SEEDS:
+			seeds = strtoul(optarg, NULL, 10);
+			break;
+		case OPTION_FROM:
+			from = strtoull(optarg, NULL, 10);
+			break;
+		case OPTION_SEED:
+			from = strtoull(optarg, NULL, 10);
+			seeds = 1;
+			break;
+		case OPTION_TRACE:
+			sim_trace(true);
+			break;
+		case OPTION_SELF_CHECK:
+			check = true;
+			break;
+		case OPTION_EXAMPLES:
+			examples = optarg;
+			break;
+		default:
+			return 64;
+		}
+	}
+	snprintf(examples_path, sizeof(examples_path), "%s", examples);
+	log_open(LOG_LEVEL_DEBUG, LOG_FORMAT_TEXT);
+	log_capture(swallow, NULL);
+	struct world_files files = {0};
+	if (world_files_read(examples_path, &files) < 0)
+		return EXIT_FAILURE;
+	int code = check ? self_check(&files) : run_seeds(&files, from, seeds);
+	world_files_free(&files);
+	return code;
+}
