@@ -4,7 +4,7 @@
  *
  * The patch carries the resourceVersion that it was computed from. A 409 means that the object changed: it is read again, and if people
  * changed it the run ends here, for its item runs again. A 404 is the end of the object, or the sign of a resource without status
- * subresource: a GET tells. Then the status is written to the object itself, from then on.
+ * subresource: a GET that finds this very object tells. Then the status is written to the object itself, from then on.
  */
 #include "config.h"
 
@@ -41,14 +41,21 @@ current(struct reconcile *r, struct store_view *ret)
 	return true;
 }
 
+/* The status of an object's bytes, NULL: it has none. */
 static cJSON *
-live_status(const struct store_view *view)
+status_of(const char *bytes, size_t length)
 {
 	struct json_object_info info;
 
-	if (!jsonscan_object(view->bytes, view->length, &info) || info.status.length == 0)
+	if (!jsonscan_object(bytes, length, &info) || info.status.length == 0)
 		return NULL;
-	return json_parse(view->bytes + info.status.start, info.status.length, NULL);
+	return json_parse(bytes + info.status.start, info.status.length, NULL);
+}
+
+static cJSON *
+live_status(const struct store_view *view)
+{
+	return status_of(view->bytes, view->length);
 }
 
 /* --- what it should say --- */
@@ -164,24 +171,38 @@ patch_hash(const cJSON *patch)
 	return hash;
 }
 
-/* Remembers what the server made of it, so that the same is not written again and again. */
+/*
+ * Remembers what the server made of it, so that the same is not written again and again. The answer itself says that: the store may hold a
+ * later version already, or another object of the same name.
+ */
 static void
-learn(struct reconcile *r)
+learn(struct reconcile *r, const struct kube_result *result)
 {
 	struct engine *engine = r->engine;
 	struct store_view view;
 	cJSON *answer, *left;
 
-	if (!mirror_get(engine->primary, r->namespace_, r->name, &view))
-		return;
-	answer = live_status(&view);
+	answer = status_of(result->body, result->body_length);
 	engine->probed = true;
 	status_learn(engine->paths, r->sent, answer, on_dropped, engine);
 	left = status_diff(answer, r->sent, NULL, 0, engine->paths);
-	mirror_set_note(engine->primary, r->namespace_, r->name, OBJECT_NOTE_SENT,
-		left == NULL ? 0 : patch_hash(r->sent));
+	if (mirror_get(engine->primary, r->namespace_, r->name, &view) &&
+		strcmp(view.uid, r->uid) == 0)
+		mirror_set_note(engine->primary, r->namespace_, r->name, OBJECT_NOTE_SENT,
+			left == NULL ? 0 : patch_hash(r->sent));
 	cJSON_Delete(left);
 	cJSON_Delete(answer);
+}
+
+/* The object that was read has our uid: it is not another one of the same name, made anew meanwhile. */
+static bool
+same_object(const struct reconcile *r, const struct kube_result *result)
+{
+	struct json_object_info info;
+
+	return jsonscan_object(result->body, result->body_length, &info) &&
+	       info.uid.length == strlen(r->uid) &&
+	       memcmp(result->body + info.uid.start, r->uid, info.uid.length) == 0;
 }
 
 static void
@@ -202,7 +223,7 @@ on_reread(void *data, const struct kube_result *result)
 		reconcile_end(r);
 		return;
 	}
-	if (r->not_found && engine->resource.has_status) {
+	if (r->not_found && engine->resource.has_status && same_object(r, result)) {
 		engine->resource.has_status = false;
 		log_warn("%s has no status subresource: the status is written to the object "
 			 "itself, which raises its generation",
@@ -256,7 +277,7 @@ on_written(void *data, const struct kube_result *result)
 	case KUBE_OK:
 		metric_add(M_STATUS_WRITES_TOTAL, 0, 1);
 		mirror_put(r->engine->primary, result->body, result->body_length, STORE_FROM_WRITE);
-		learn(r);
+		learn(r, result);
 		reconcile_end(r);
 		return;
 	case KUBE_CONFLICT:
