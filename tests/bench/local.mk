@@ -7,3 +7,9 @@ noinst_PROGRAMS += tests/bench/bench_render
 tests_bench_bench_render_SOURCES = tests/bench/bench_render.c
 tests_bench_bench_render_CPPFLAGS = $(AM_CPPFLAGS) $(CJSON_CFLAGS)
 tests_bench_bench_render_LDADD = libtemplate.a libcommon.a libloop.a $(JQ_LIBS) $(LOOP_LIBS) $(COMMON_LIBS)
+
+noinst_PROGRAMS += tests/bench/bench_store
+tests_bench_bench_store_SOURCES = tests/bench/bench_store.c
+tests_bench_bench_store_LDADD = libworkers.a libcommon.a libloop.a $(LOOP_LIBS) $(COMMON_LIBS)
+
+EXTRA_DIST += tests/bench/budgets tests/bench/budgets.txt
