@@ -161,7 +161,7 @@ measure_all(struct template_program *program, struct buf *out)
 		measure(program, GROUP_DEPLOY, GROUP_STATUS, out) * 1e6);
 	render(program, GROUP_STATUS, 0, out);
 	printf("heap growth           %8ld bytes over %u renders\n",
-		(long)mallinfo2().uordblks - (long)before, 4 * ROUNDS * OBJECTS * REPEATS);
+		(long)mallinfo2().uordblks - (long)before, 4U * ROUNDS * OBJECTS * REPEATS);
 }
 
 int
