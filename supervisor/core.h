@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include "common/config/config.h"
+#include "supervisor/auto_reload.h"
 #include "supervisor/checker.h"
 #include "supervisor/supervisor.h"
 #include "supervisor/worker.h"
@@ -34,6 +35,8 @@ struct supervisor {
 	struct sup_waiter *waiters; /* for the one under way */
 	struct sup_waiter *queued;  /* for the next one, which follows it */
 	bool reload_again;
+	struct config_state loaded;      /* the files just before they were last read */
+	struct auto_reload *auto_reload; /* reload: auto, else NULL */
 	bool last_reload_good;
 	int64_t last_good_reload_wall_ns, started_wall_ns, started_ns, last_tick_ns;
 	bool configured; /* the first configuration is applied */
@@ -74,6 +77,8 @@ void reload_log(const char *what, int code, const char *text);
 /* Reads the configuration anew; done may be NULL, may be called from inside. One at a time: asked for during another, or before the first is applied, it follows that. */
 void reload_start(
 	struct supervisor *sup, void (*done)(void *data, int code, const char *text), void *data);
+/* Begins or ends looking at the files, as reload: says. */
+void reload_watch(struct supervisor *sup);
 /* Starts what was asked for meanwhile. */
 void reload_next(struct supervisor *sup);
 /* Ends what is under way; who waits is told. */

@@ -108,6 +108,7 @@ start(struct supervisor *sup)
 	char text[600];
 
 	log_info("reload: reading %s", sup->options->config_path);
+	config_state_take(sup->options->config_path, &sup->loaded);
 	sup->checker = checker_start(sup->loop, sup->options->config_path, on_checked, sup, &err);
 	if (sup->checker)
 		return;
@@ -149,11 +150,31 @@ reload_next(struct supervisor *sup)
 	start(sup);
 }
 
+static void
+on_changed(void *data)
+{
+	reload_start(data, NULL, NULL);
+}
+
+void
+reload_watch(struct supervisor *sup)
+{
+	if (sup->config.reload_auto && !sup->auto_reload) {
+		sup->auto_reload = auto_reload_new(
+			sup->loop, sup->options->config_path, &sup->loaded, on_changed, sup);
+	} else if (!sup->config.reload_auto) {
+		auto_reload_free(sup->auto_reload);
+		sup->auto_reload = NULL;
+	}
+}
+
 void
 reload_cancel(struct supervisor *sup)
 {
 	static const char text[] = "not reloaded: operatord is stopping\n";
 
+	auto_reload_free(sup->auto_reload);
+	sup->auto_reload = NULL;
 	checker_free(sup->checker);
 	sup->checker = NULL;
 	sup->reload_again = false;

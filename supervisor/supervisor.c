@@ -116,6 +116,7 @@ static int
 first_config(struct supervisor *sup, cJSON **ret_document)
 {
 	struct error err = {0};
+	config_state_take(sup->options->config_path, &sup->loaded);
 	cJSON *document = check(sup->loop, sup->options->config_path, &err);
 
 	if (!document && sup->stopping)

@@ -63,6 +63,7 @@ struct config_supervisor {
 	enum log_level log_level;
 	enum log_format log_format;
 	bool strict_start;
+	bool reload_auto;           /* reload: auto */
 	int64_t heartbeat_ns, stop_grace_ns, kill_grace_ns;
 };
 

@@ -125,6 +125,7 @@ config_decode_supervisor(const cJSON *document, struct config_supervisor *ret, s
 	config.log_level = (enum log_level)log_word(&d, "level", log_level_parse);
 	config.log_format = (enum log_format)log_word(&d, "format", log_format_parse);
 	config.strict_start = boolean(&d, "strictStart");
+	config.reload_auto = strcmp(text(&d, NULL, "reload"), "auto") == 0;
 	config.heartbeat_ns = duration(&d, NULL, "heartbeat");
 	config.stop_grace_ns = duration(&d, NULL, "stopGrace");
 	config.kill_grace_ns = duration(&d, NULL, "killGrace");

@@ -130,8 +130,8 @@ ends_with(const char *name, const char *suffix)
 }
 
 /* Backup and swap names of editors end in something else than .yaml, but not all begin with something else. */
-static bool
-is_wanted(const char *name)
+bool
+config_file_wanted(const char *name)
 {
 	if (name[0] == '.' || name[0] == '#')
 		return false;
@@ -154,7 +154,7 @@ list_names(DIR *dir, char ***ret_names, size_t *ret_n, struct problems *problems
 
 	errno = 0;
 	while ((entry = readdir(dir)) && n <= CONFIG_FILES_MAX) {
-		if (!is_wanted(entry->d_name))
+		if (!config_file_wanted(entry->d_name))
 			continue;
 		names = xreallocarray(names, n + 1, sizeof *names);
 		names[n++] = xstrdup(entry->d_name);

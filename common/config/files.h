@@ -31,5 +31,7 @@ struct config_files {
 /* Reads all. Trouble with a file is a problem of that file; with a directory, of the main file. */
 void config_files_load(struct config_files *files, const char *main_path);
 void config_files_clear(struct config_files *files);
+/* A name in conf.d that is read: *.yaml and *.yml, but for those of editors and of links that swap a whole directory. */
+bool config_file_wanted(const char *name);
 
 #endif

@@ -56,6 +56,8 @@ const struct schema_key schema_keys[] = {
 	 MEANS "settings for all controllers, where they have none of their own"},
 	{"strictStart", SCHEMA_BOOL, WHERE SCHEMA_MAIN, "false",
 	 MEANS "a bad file in conf.d ends the start; without it only its controllers do not run"},
+	{"reload", SCHEMA_WORD, WHERE SCHEMA_MAIN, "manual", .words = "manual auto",
+	 MEANS "manual: by SIGHUP and operatorctl reload; auto: also half a second after the last change of a file"},
 	{"heartbeat", SCHEMA_DURATION, WHERE SCHEMA_MAIN, "5s", BETWEEN(100 * MS, 5 * MIN),
 	 MEANS "period of a worker's sign of life; three without one and it is ended"},
 	{"stopGrace", SCHEMA_DURATION, WHERE SCHEMA_MAIN, "20s", BETWEEN(0, HOUR),
@@ -64,7 +66,6 @@ const struct schema_key schema_keys[] = {
 	 MEANS "time from SIGTERM to SIGKILL"},
 	{"controllers", SCHEMA_CONTROLLERS, WHERE FILES,
 	 MEANS "what to run; one worker process each"},
-	{"reload", SCHEMA_LATER, WHERE SCHEMA_MAIN},
 
 	/* a controller */
 	{"name", SCHEMA_TEXT, WHERE SCHEMA_CONTROLLER, .required = true, .syntax = syntax_label,

@@ -100,3 +100,19 @@ def test_strict_start_refuses_a_broken_conf_d_file(site):
     site.write("version: 1\ncontrollers: [{name: greeting, resource: 7}]\n", "conf.d/greeting.yaml")
     site.start()
     assert site.operatord.wait() == 78
+
+
+def test_reload_auto_follows_the_files(site, objects):
+    """Nobody asks: a dropped file adds its worker, a bad one is refused and shown, and the rest keeps its pids."""
+    site.write(site.main(controllers_of("nginx"), reload="auto"))
+    site.start("nginx")
+    before = site.pids()
+    path = site.drop("greeting.yaml", controllers_of("greeting"))
+    site.operatord.wait_live("nginx", "greeting")
+    site.write("version: 1\ncontrollers: [{name: greeting, resource: 7}]\n", "conf.d/greeting.yaml")
+    wait_for("the refusal", lambda: site.metric("operatord_config_last_reload_successful") == 0)
+    assert site.operatord.workers()["greeting"]["state"] == "live"
+    os.unlink(path)
+    wait_for("no greeting worker", lambda: "greeting" not in site.pids())
+    assert site.pids() == before
+    assert site.metric("operatord_config_last_reload_successful") == 1

@@ -693,6 +693,7 @@ START_TEST(decodes_the_supervisor)
 	ck_assert_int_eq(config.log_level, LOG_LEVEL_DEBUG);
 	ck_assert_int_eq(config.log_format, LOG_FORMAT_JSON);
 	ck_assert(config.strict_start);
+	ck_assert(config.reload_auto);
 	ck_assert_int_eq(config.heartbeat_ns, 2 * NSEC_PER_SEC);
 	ck_assert_int_eq(config.stop_grace_ns, 90 * NSEC_PER_SEC);
 	ck_assert_int_eq(config.kill_grace_ns, 0);
@@ -768,6 +769,7 @@ START_TEST(defaults_of_the_table)
 	ck_assert_int_eq(supervisor.stop_grace_ns, 20 * NSEC_PER_SEC);
 	ck_assert_int_eq(supervisor.kill_grace_ns, 3 * NSEC_PER_SEC);
 	ck_assert(!supervisor.strict_start);
+	ck_assert(!supervisor.reload_auto);
 	config_supervisor_clear(&supervisor);
 	c = decode(document, "a");
 	ck_assert(c->required && !c->paused);

@@ -1,5 +1,5 @@
 unit_supervisor = tests/unit/check_restart tests/unit/check_checker tests/unit/check_supervisor \
-	tests/unit/check_supervisor_reload tests/unit/check_supervisor_doors
+	tests/unit/check_supervisor_reload tests/unit/check_supervisor_auto tests/unit/check_supervisor_doors
 supervisor_test_cppflags = $(AM_CPPFLAGS) $(CJSON_CFLAGS) $(CHECK_CFLAGS)
 supervisor_test_libs = libsupervisor.a libconfig.a libtemplate.a libkube.a libproc.a libcommon.a libloop.a libcommon.a \
 	$(MHD_LIBS) $(JQ_LIBS) $(SSL_LIBS) $(LOOP_LIBS) $(COMMON_LIBS) $(CHECK_LIBS)
@@ -16,6 +16,10 @@ tests_unit_check_supervisor_LDADD = $(supervisor_test_libs)
 tests_unit_check_supervisor_reload_SOURCES = tests/unit/check_supervisor_reload.c $(supervisor_test_site)
 tests_unit_check_supervisor_reload_CPPFLAGS = $(supervisor_test_cppflags)
 tests_unit_check_supervisor_reload_LDADD = $(supervisor_test_libs)
+
+tests_unit_check_supervisor_auto_SOURCES = tests/unit/check_supervisor_auto.c $(supervisor_test_site)
+tests_unit_check_supervisor_auto_CPPFLAGS = $(supervisor_test_cppflags)
+tests_unit_check_supervisor_auto_LDADD = $(supervisor_test_libs)
 
 # Without libconfig: the test brings its own config_check().
 tests_unit_check_checker_SOURCES = tests/unit/check_checker.c supervisor/checker.c

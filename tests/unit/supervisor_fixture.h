@@ -17,8 +17,9 @@
 
 struct site {
 	char directory[64], config[96], control[96], http[96], log[96];
-	pid_t pid;        /* of the supervisor, 0: none */
-	long files_limit; /* RLIMIT_NOFILE for it, 0: as it is */
+	pid_t pid;               /* of the supervisor, 0: none */
+	long files_limit;        /* RLIMIT_NOFILE for it, 0: as it is */
+	bool own_user_namespace; /* as root of one, where that is possible */
 };
 
 /* Makes a directory and a main file: top are lines of its top level ("" for none), then a controller for each word of names ("a b c"). */
