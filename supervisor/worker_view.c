@@ -65,7 +65,7 @@ take_record(struct sup_worker *worker, const struct record *record)
 		complain(worker, "sent a record that is not its to send");
 	else if (!may_claim(record->value))
 		complain(worker, "claims a state that is not its to claim");
-	else
+	else if (worker->life == LIFE_RUNNING) /* else what it is asked to do says more than what it still was */
 		sup_worker_set_state(worker, (enum worker_state)record->value, record->text);
 }
 

@@ -116,7 +116,7 @@ def test_crd_comes_and_goes(kube, ns):
     path = f"{CRDS}/gadgets.{GROUP}"
 
     def established():
-        conditions = {c["type"]: c["status"] for c in kube.get(path).get("status", {}).get("conditions", [])}
+        conditions = {c["type"]: c["status"] for c in kube.get(path).get("status", {}).get("conditions") or []}
         return conditions.get("Established") == "True" and conditions.get("NamesAccepted") == "True"
 
     until(established)

@@ -90,7 +90,8 @@ def test_the_child_goes_with_its_owner(site, objects):
     objects.create_nginx("web", {"replicas": 1})
     wait_for("the Deployment", lambda: replicas(objects, "web-deploy") == 1)
     objects.kube.delete(objects.nginx("web"))
-    wait_for("no Deployment", lambda: objects.kube.get_or_none(objects.deployment("web-deploy")) is None)
+    # The collector of a real cluster looks for kinds that are new to it every 30 s.
+    wait_for("no Deployment", lambda: objects.kube.get_or_none(objects.deployment("web-deploy")) is None, seconds=90)
 
 
 def test_no_writes_after_convergence(site, objects):
@@ -140,7 +141,7 @@ def test_deletions_while_it_was_away(site, objects):
     objects.kube.delete(objects.nginx("goes"))
     site.start("nginx")
     wait_for("one object", lambda: site.metric("operatord_objects") == 1)
-    wait_for("its Deployment gone", lambda: objects.kube.get_or_none(objects.deployment("goes-deploy")) is None)
+    wait_for("its Deployment gone", lambda: objects.kube.get_or_none(objects.deployment("goes-deploy")) is None, seconds=90)
     assert replicas(objects, "stays-deploy") == 1
 
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Workers that pretend. The name says what one does, by what it begins with:
- *   deaf      ignores the stop record and SIGTERM         rude      ignores the record, leaves by SIGTERM
+ *   deaf      ignores the stop record and SIGTERM         rude      ignores the record, leaves by SIGTERM; both say they live on
  *   stubborn  ignores SIGABRT                             crash     leaves with 1 at once
  *   invalid   leaves with 78 at once                      slow      beats once, then starts for longer than three periods
  *   forger    claims a life from 1970 on, then leaves     nonsense  sends bytes that are no records, and states that are not its own
@@ -73,8 +73,10 @@ on_down(void *data, int events)
 
 	(void)events;
 	while ((r = record_read(&fake->reader, fake->args->fd_down, &record)) == 1) {
-		if (record.type == RECORD_STOP && !is(fake->args, "deaf") &&
-			!is(fake->args, "rude"))
+		if (record.type == RECORD_STOP &&
+			(is(fake->args, "deaf") || is(fake->args, "rude")))
+			tell(fake->args, WORKER_LIVE, "as if nothing had been said");
+		else if (record.type == RECORD_STOP)
 			loop_stop(fake->loop);
 		if (record.type == RECORD_LOG_LEVEL)
 			tell(fake->args, WORKER_LIVE, log_level_name((enum log_level)record.value));
