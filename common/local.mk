@@ -17,3 +17,9 @@ libloop_a_SOURCES = common/loop/loop.h common/loop/loop.c common/clock.c
 LOOP_LIBS = $(EV_LIBS)
 libproc_a_SOURCES = common/proc/proc.h common/proc/spawn.c common/proc/fds.h common/proc/fds.c \
 	common/proc/status.c common/proc/title.c
+# The cage of workers and checker: the only user of libseccomp.
+noinst_LIBRARIES += libsandbox.a
+libsandbox_a_SOURCES = common/sandbox/sandbox.h common/sandbox/sandbox.c common/sandbox/layers.h common/sandbox/capabilities.c \
+	common/sandbox/landlock.c common/sandbox/places.c common/sandbox/syscalls.c
+libsandbox_a_CPPFLAGS = $(AM_CPPFLAGS) $(SECCOMP_CFLAGS)
+SANDBOX_LIBS = $(SECCOMP_LIBS)

@@ -13,8 +13,10 @@
 #include "common/clock.h"
 #include "common/config/check.h"
 #include "common/json.h"
+#include "common/log.h"
 #include "common/memory.h"
 #include "common/proc/proc.h"
+#include "common/sandbox/sandbox.h"
 #include "supervisor/checker.h"
 
 #define TIME_LIMIT_NS (30 * NSEC_PER_SEC)
@@ -36,14 +38,18 @@ struct checker {
 	void *data;
 };
 
-/* In the child: the document goes to the pipe. */
+/* In the child: the document goes to the pipe. It reads what the configuration names, and may do nothing else. */
 static int
 child_main(void *data)
 {
+	const struct sandbox sandbox = {.all_files = true};
 	const char *path = data;
 	struct buf document = BUF_INIT_LIMIT(CONFIG_DOCUMENT_MAX);
+	struct error err = {0};
 	int code = 0;
 
+	if (sandbox_enter(&sandbox, &err) < 0)
+		log_warn("the check's sandbox is not whole: %s", err.text);
 	config_check(path, false, &document);
 	if (document.failed)
 		code = 1;

@@ -9,8 +9,8 @@ sbin_PROGRAMS += operatord
 operatord_SOURCES = supervisor/main.c
 operatord_CPPFLAGS = $(AM_CPPFLAGS) $(CJSON_CFLAGS)
 # The order is that of the dependencies: an archive stands before those that it needs.
-operatord_LDADD = libsupervisor.a libworkers.a libconfig.a libtemplate.a libkube.a libkubehttp.a libproc.a libcommon.a libloop.a libcommon.a \
-	$(MHD_LIBS) $(JQ_LIBS) $(CURL_LIBS) $(SSL_LIBS) $(LOOP_LIBS) $(COMMON_LIBS)
+operatord_LDADD = libsupervisor.a libworkers.a libconfig.a libtemplate.a libkube.a libkubehttp.a libproc.a libsandbox.a libcommon.a libloop.a libcommon.a \
+	$(SANDBOX_LIBS) $(MHD_LIBS) $(JQ_LIBS) $(CURL_LIBS) $(SSL_LIBS) $(LOOP_LIBS) $(COMMON_LIBS)
 
 systemdsystemunitdir = $(prefix)/lib/systemd/system
 systemdsystemunit_DATA = systemd/operatord.service

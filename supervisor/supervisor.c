@@ -19,6 +19,7 @@
 #include "common/json.h"
 #include "common/memory.h"
 #include "common/proc/proc.h"
+#include "common/sandbox/sandbox.h"
 #include "supervisor/control.h"
 #include "supervisor/core.h"
 #include "supervisor/http.h"
@@ -201,6 +202,17 @@ fail:
 	return err.code == -EACCES || err.code == -EPERM ? EXIT_NO_PERMISSION : EXIT_TROUBLE;
 }
 
+/* Once, and not by each worker: they go on with what there is. */
+static void
+say_what_is_missing(void)
+{
+	const char *missing = sandbox_missing();
+
+	if (missing)
+		log_warn("this system has no %s: workers run with the confinement that is left",
+			missing);
+}
+
 /* Everything up to the first workers. */
 static int
 start(struct supervisor *sup)
@@ -218,6 +230,7 @@ start(struct supervisor *sup)
 	warm_tables();
 	log_info("operatord " PACKAGE_VERSION " (pid %d), configuration %s", (int)getpid(),
 		sup->options->config_path);
+	say_what_is_missing();
 	sup->last_reload_good = reload_apply(sup, document, &text) == EXIT_STOPPED;
 	sup->last_good_reload_wall_ns = sup->last_reload_good ? clock_wall_ns() : 0;
 	reload_log("configuration", sup->last_reload_good ? EXIT_STOPPED : EXIT_CONFIG, text.data);

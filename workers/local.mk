@@ -1,6 +1,7 @@
 # One controller in a process: everything but the program around it.
 noinst_LIBRARIES += libworkers.a
 libworkers_a_SOURCES = workers/worker.c workers/worker.h \
+	workers/cage.c workers/cage.h \
 	workers/child.c workers/children.c workers/children.h workers/children_internal.h \
 	workers/conditions.c workers/conditions.h \
 	workers/controller.c workers/controller_state.c workers/controller.h workers/controller_internal.h workers/engine.h \

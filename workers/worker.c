@@ -26,6 +26,7 @@
 #include "common/records.h"
 #include "common/scoreboard.h"
 #include "common/template/template.h"
+#include "workers/cage.h"
 #include "workers/controller.h"
 #include "workers/worker.h"
 
@@ -65,6 +66,33 @@ set_state(struct worker *w, enum worker_state state, const char *cause)
 		log_debug("the pipe to the supervisor takes no record");
 }
 
+/* --- stopping --- */
+
+static void
+stop(struct worker *w, int exit_code)
+{
+	if (w->exit_code == WORKER_EXIT_STOPPED)
+		w->exit_code = exit_code;
+	controller_drain(w->controller);
+}
+
+/* The sandbox knows files, not names: who replaced one closed it to this process. */
+static void
+leave_if_outdated(struct worker *w, enum worker_state state)
+{
+	const char *path = NULL;
+
+	if (state == WORKER_UNREACHABLE || state == WORKER_UNAUTHORIZED)
+		path = cage_outdated();
+	if (path == NULL)
+		return;
+	log_warn(
+		"%s was replaced by a file that the sandbox of this process keeps it from reading: "
+		"leaving, for a new process to read it",
+		path);
+	stop(w, WORKER_EXIT_FAILURE);
+}
+
 static void
 on_state(void *data, enum worker_state state, const char *cause)
 {
@@ -78,6 +106,7 @@ on_state(void *data, enum worker_state state, const char *cause)
 	set_state(w, state, cause);
 	if (state == WORKER_LIVE)
 		malloc_trim(0);
+	leave_if_outdated(w, state);
 }
 
 static void
@@ -86,16 +115,6 @@ on_drained(void *data)
 	struct worker *w = data;
 
 	loop_stop(w->loop);
-}
-
-/* --- stopping --- */
-
-static void
-stop(struct worker *w, int exit_code)
-{
-	if (w->exit_code == WORKER_EXIT_STOPPED)
-		w->exit_code = exit_code;
-	controller_drain(w->controller);
 }
 
 static void
@@ -214,6 +233,8 @@ connect_kube(struct worker *w)
 	if (w->kube == NULL)
 		return refuse(w, WORKER_EXIT_CONFIG, &err);
 	scoreboard_set_server(kube_host(w->kube));
+	/* Here the doors close: from here on no file is opened but the credentials, and nothing is started. */
+	cage_enter(target);
 	return 0;
 }
 

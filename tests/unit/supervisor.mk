@@ -1,8 +1,8 @@
 unit_supervisor = tests/unit/check_restart tests/unit/check_checker tests/unit/check_supervisor \
 	tests/unit/check_supervisor_reload tests/unit/check_supervisor_auto tests/unit/check_supervisor_doors
 supervisor_test_cppflags = $(AM_CPPFLAGS) $(CJSON_CFLAGS) $(CHECK_CFLAGS)
-supervisor_test_libs = libsupervisor.a libconfig.a libtemplate.a libkube.a libproc.a libcommon.a libloop.a libcommon.a \
-	$(MHD_LIBS) $(JQ_LIBS) $(SSL_LIBS) $(LOOP_LIBS) $(COMMON_LIBS) $(CHECK_LIBS)
+supervisor_test_libs = libsupervisor.a libconfig.a libtemplate.a libkube.a libproc.a libsandbox.a libcommon.a libloop.a libcommon.a \
+	$(SANDBOX_LIBS) $(MHD_LIBS) $(JQ_LIBS) $(SSL_LIBS) $(LOOP_LIBS) $(COMMON_LIBS) $(CHECK_LIBS)
 # A whole supervisor in a process, with workers that pretend.
 supervisor_test_site = tests/unit/supervisor_fixture.h tests/unit/supervisor_fixture.c tests/unit/supervisor_fake.c
 
@@ -24,7 +24,7 @@ tests_unit_check_supervisor_auto_LDADD = $(supervisor_test_libs)
 # Without libconfig: the test brings its own config_check().
 tests_unit_check_checker_SOURCES = tests/unit/check_checker.c supervisor/checker.c
 tests_unit_check_checker_CPPFLAGS = $(supervisor_test_cppflags)
-tests_unit_check_checker_LDADD = libproc.a libloop.a libcommon.a libloop.a $(LOOP_LIBS) $(COMMON_LIBS) $(CHECK_LIBS)
+tests_unit_check_checker_LDADD = libproc.a libsandbox.a libloop.a libcommon.a libloop.a $(SANDBOX_LIBS) $(LOOP_LIBS) $(COMMON_LIBS) $(CHECK_LIBS)
 
 tests_unit_check_supervisor_doors_SOURCES = tests/unit/check_supervisor_doors.c $(supervisor_test_site)
 tests_unit_check_supervisor_doors_CPPFLAGS = $(supervisor_test_cppflags)
