@@ -43,6 +43,7 @@ struct worker {
 	struct loop_timer *heartbeat;
 	struct loop_signal *signals[3];
 	struct record_reader reader;
+	enum worker_state state; /* as the controller told it last */
 	int exit_code;
 };
 
@@ -76,19 +77,18 @@ stop(struct worker *w, int exit_code)
 	controller_drain(w->controller);
 }
 
-/* The sandbox knows files, not names: who replaced one closed it to this process. */
+/* The sandbox knows files, not names: who replaced one closed it to this process. Looked at while the server is out of reach or refuses us. */
 static void
-leave_if_outdated(struct worker *w, enum worker_state state)
+leave_if_outdated(struct worker *w)
 {
 	const char *path = NULL;
 
-	if (state == WORKER_UNREACHABLE || state == WORKER_UNAUTHORIZED)
+	if (w->state == WORKER_UNREACHABLE || w->state == WORKER_UNAUTHORIZED)
 		path = cage_outdated();
 	if (path == NULL)
 		return;
-	log_warn(
-		"%s was replaced by a file that the sandbox of this process keeps it from reading: "
-		"leaving, for a new process to read it",
+	log_warn("%s was replaced by a file that the sandbox keeps this process from reading: "
+		 "leaving, for a new one to read it",
 		path);
 	stop(w, WORKER_EXIT_FAILURE);
 }
@@ -106,7 +106,7 @@ on_state(void *data, enum worker_state state, const char *cause)
 	set_state(w, state, cause);
 	if (state == WORKER_LIVE)
 		malloc_trim(0);
-	leave_if_outdated(w, state);
+	w->state = state;
 }
 
 static void
@@ -160,6 +160,7 @@ beat(void *data)
 
 	heartbeat();
 	controller_measure(w->controller);
+	leave_if_outdated(w);
 	loop_timer_set(w->heartbeat, w->config->heartbeat_ns);
 }
 

@@ -321,6 +321,30 @@ START_TEST(test_nonsense_harms_only_the_view_of_itself)
 }
 END_TEST
 
+/* Its word is not worth anything; everybody else's is, and the pages are what they are. */
+START_TEST(test_a_scribbled_scoreboard_harms_only_the_view_of_itself)
+{
+	static const char *const paths[] = {"/metrics", "/healthz?verbose", "/readyz?verbose"};
+	int status;
+
+	start("", "good scribble");
+	WAIT_FOR(site_is(&site, "good", "live"));
+	WAIT_FOR(site_is(&site, "scribble", "over-limit")); /* or any other that it happens to write */
+	pid_t good = site_pid(&site, "good");
+	for (int i = 0; i < 30; i++) {
+		char *page = site_get(&site, paths[i % 3], &status);
+		ck_assert(status == 200 || (status == 503 && i % 3 > 0));
+		ck_assert_ptr_nonnull(strstr(page, "good"));
+		free(page);
+		ck_assert(site_is(&site, "good", "live"));
+		pause_ms(HEARTBEAT_MS / 5);
+	}
+	ck_assert_int_eq(site_pid(&site, "good"), good);
+	ck_assert_uint_eq(site_log_has(&site, "another size"), 0);
+	ck_assert_int_eq(site_stop(&site, SIGTERM), 0);
+}
+END_TEST
+
 static double
 cpu_seconds(void)
 {
@@ -465,6 +489,7 @@ main(void)
 	tcase_add_test(hangs, test_a_slow_start_is_no_hang);
 	tcase_add_test(hangs, test_a_supervisor_that_was_away_kills_nobody);
 	tcase_add_test(lies, test_nonsense_harms_only_the_view_of_itself);
+	tcase_add_test(lies, test_a_scribbled_scoreboard_harms_only_the_view_of_itself);
 	tcase_add_test(lies, test_a_flood_costs_the_supervisor_little);
 	tcase_add_test(lies, test_state_is_read_from_the_scoreboard);
 	tcase_add_loop_test(stops, test_each_signal_stops_quickly, 0, 3);

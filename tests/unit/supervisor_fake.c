@@ -7,7 +7,7 @@
  *   forger    claims a life from 1970 on, then leaves     nonsense  sends bytes that are no records, and states that are not its own
  *   flood     sends states without end                    silent    tells its state on the scoreboard only
  *   counter   counts, as a worker does                    orphan    leaves processes behind
- *   inspect   says what it inherited
+ *   inspect   says what it inherited                      scribble  writes anything over its scoreboard, and would cut it off
  * Any other name is a good worker. SIGUSR1 makes each stop turning.
  */
 #include "config.h"
@@ -132,6 +132,33 @@ on_flood(void *data)
 	loop_timer_set(fake->flood, NSEC_PER_MSEC);
 }
 
+/* Any bytes at all, then any bytes behind a head that is sound, over and over. */
+static void
+on_scribble(void *data)
+{
+	struct fake *fake = data;
+	struct scoreboard *board = scoreboard_mine();
+	unsigned char *bytes = (unsigned char *)board;
+	uint64_t x = (uint64_t)clock_monotonic_ns() | 1;
+
+	for (size_t i = 0; i < sizeof(*board); i++) {
+		x ^= x << 13;
+		x ^= x >> 7;
+		x ^= x << 17;
+		bytes[i] = (unsigned char)x;
+	}
+	if (x & 4) {
+		board->version = SCOREBOARD_VERSION;
+		board->generation = fake->args->generation;
+		board->state = (uint32_t)(x >> 8) % WORKER_STATE_MAX;
+		board->sequence &= ~1u;
+	}
+	if (ftruncate(fake->args->fd_scoreboard, 0) == 0 ||
+		ftruncate(fake->args->fd_scoreboard, 1 << 20) == 0)
+		log_error("the scoreboard has another size now");
+	loop_timer_set(fake->flood, NSEC_PER_MSEC / 4);
+}
+
 static void
 on_beat(void *data)
 {
@@ -234,10 +261,11 @@ run(struct fake *fake)
 	fake->down = loop_io_new(fake->loop, on_down, fake);
 	loop_io_set(fake->down, args->fd_down, LOOP_READ);
 	fake->beat = loop_timer_new(fake->loop, on_beat, fake);
-	fake->flood = loop_timer_new(fake->loop, on_flood, fake);
+	fake->flood =
+		loop_timer_new(fake->loop, is(args, "scribble") ? on_scribble : on_flood, fake);
 	on_beat(fake);
-	if (is(args, "flood"))
-		on_flood(fake);
+	if (is(args, "flood") || is(args, "scribble"))
+		loop_timer_set(fake->flood, 0);
 	if (!is(args, "inspect"))
 		tell(args, WORKER_LIVE, "");
 	loop_run(fake->loop);
