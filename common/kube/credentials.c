@@ -19,10 +19,11 @@
 #define TOKEN_REFRESH_NS (60 * NSEC_PER_SEC)
 #define PEM_SIZE_MAX     ((size_t)1 << 20)
 
+/* By scheme "Bearer" or "Basic". */
 static void
-set_token(struct credentials *c, const char *token)
+set_authorization(struct credentials *c, const char *scheme, const char *token)
 {
-	char *value = xasprintf("Bearer %s", token);
+	char *value = xasprintf("%s %s", scheme, token);
 
 	log_mask(token, strlen(token));
 	if (c->authorization != NULL && strcmp(c->authorization, value) == 0) {
@@ -69,7 +70,7 @@ read_token(struct credentials *c, struct error *err)
 	else
 		r = check_token(bytes.data, path, &token, err);
 	if (r == 0)
-		set_token(c, token);
+		set_authorization(c, "Bearer", token);
 	explicit_bzero(bytes.data, bytes.length);
 	buf_free(&bytes);
 	c->read_ns = clock_monotonic_ns();
@@ -83,7 +84,9 @@ credentials_init(struct credentials *c, struct kube_target *target, struct error
 	if (target->token_file != NULL)
 		return read_token(c, err);
 	if (target->token != NULL)
-		set_token(c, target->token);
+		set_authorization(c, "Bearer", target->token);
+	else if (target->basic != NULL)
+		set_authorization(c, "Basic", target->basic);
 	return 0;
 }
 

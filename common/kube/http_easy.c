@@ -98,6 +98,13 @@ http_server_init(struct http_server *server, const struct kube_target *target, s
 		server->proxy = xasprintf("socks5h://%s", target->proxy_url + 9);
 	else
 		server->proxy = xstrdup(target->proxy_url);
+	for (size_t i = 0; i < target->n_headers; i++) {
+		struct curl_slist *list = curl_slist_append(server->headers, target->headers[i]);
+
+		if (list == NULL)
+			return error_set(err, -ENOMEM, "out of memory");
+		server->headers = list;
+	}
 	server->insecure = target->insecure;
 	server->ca = copy_bytes(target->ca_pem, target->ca_pem_length);
 	server->ca_length = target->ca_pem_length;
@@ -114,6 +121,7 @@ http_server_clear(struct http_server *server)
 	free(server->base);
 	free(server->host_header);
 	curl_slist_free_all(server->connect_to);
+	curl_slist_free_all(server->headers);
 	if (server->proxy != NULL)
 		memory_burn(server->proxy, strlen(server->proxy));
 	free(server->ca);
@@ -231,6 +239,13 @@ set_headers(struct http_request *r, const struct http_call *call)
 		list = curl_slist_append(r->headers, r->client->server.host_header);
 		if (list == NULL)
 			return false;
+	}
+	for (const struct curl_slist *line = r->client->server.headers; line != NULL;
+		line = line->next) {
+		list = curl_slist_append(r->headers, line->data);
+		if (list == NULL)
+			return false;
+		r->headers = list;
 	}
 	return add_header(r, "Accept", call->accept != NULL ? call->accept : "application/json") &&
 	       (call->content_type == NULL || add_header(r, "Content-Type", call->content_type)) &&

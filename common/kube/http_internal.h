@@ -11,6 +11,7 @@
 struct http_server {
 	char *base;        /* "https://NAME:PORT/prefix" */
 	char *host_header; /* "Host: ...", NULL: curl's own */
+	struct curl_slist *headers;    /* of every request */
 	struct curl_slist *connect_to; /* for tls-server-name */
 	char *proxy;       /* "": none */
 	bool insecure;

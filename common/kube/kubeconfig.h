@@ -4,8 +4,8 @@
  *
  * Order (kubectl's): the explicit path; else $KUBECONFIG (a list, merged, the first wins); else, in a pod
  * (KUBERNETES_SERVICE_HOST set and the token file there), the service account; else ~/.kube/config.
- * Only the chosen context's cluster and user are validated. What is not supported yet (exec, auth-provider, username, as,
- * proxy-url with another scheme than http/https/socks5) is refused by name when the chosen user or cluster has it.
+ * Only the chosen context's cluster and user are validated. What is not supported (exec, auth-provider, proxy-url with another
+ * scheme than http/https/socks5) is refused by name when the chosen user or cluster has it.
  */
 #ifndef COMMON_KUBE_KUBECONFIG_H
 #define COMMON_KUBE_KUBECONFIG_H
@@ -27,6 +27,9 @@ struct kube_target {
 	char *ca_file, *cert_file, *key_file; /* where they came from, NULL for -data: to be read again on rotation */
 	char *token;           /* static bearer token; token_file wins when both are there, as in client-go */
 	char *token_file;
+	char *basic;           /* base64 of username:password (RFC 7617), for proxies that ask for it: API servers take none since 1.19; NULL: none */
+	char **headers;        /* whole lines to be sent with each request: "Impersonate-User: jane" (user impersonation of the Kubernetes API) */
+	size_t n_headers;
 	char *namespace_;      /* the context's, or the pod's; NULL: "default" */
 	char *source;          /* for people: "kubeconfig /etc/operatord/kubeconfig, context edge" or "in-cluster service account" */
 };

@@ -44,6 +44,15 @@ void kubeconfig_set_names(const struct kubeconfig_set *set, const char *list, st
 /* A text member of an entry: *ret is NULL when absent, null or empty. -EINVAL with the place when it is no text. */
 int kubeconfig_text(const struct kubeconfig_entry *entry, const char *key, const char **ret, struct error *err);
 
+/* A path in a file: relative ones start from the file's directory. Caller frees. */
+char *kubeconfig_absolute(const struct kubeconfig_file *file, const char *path);
+/*
+ * Reads a PEM member: KEY-data, in base64, wins over KEY, a path, which goes to *ret_file. All are left alone when there is neither. 0, or -errno.
+ */
+int kubeconfig_pem(const struct kubeconfig_entry *entry, const char *key, char **ret, size_t *ret_length, char **ret_file,
+	struct error *err);
+/* The user's entry into target: credentials and whom to impersonate. */
+int kubeconfig_user(const struct kubeconfig_entry *entry, const char *name, struct kube_target *target, struct error *err);
 /* The chosen context of a set as a target; options give the context. */
 int kubeconfig_target(const struct kubeconfig_set *set, const char *context, struct kube_target **ret, struct error *err);
 /* A pod's service account. */

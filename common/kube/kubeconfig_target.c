@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From the chosen context to a target: the cluster's and the user's entries, their certificates and tokens read.
+ * From the chosen context to a target: the cluster's entry, certificates read; the user's is read by kubeconfig_user.c.
  *
- * A context without a user, or with one that is defined nowhere, is anonymous, as for kubectl. What operatord cannot do is
- * refused by name, for to leave it out would mean to run as somebody else.
+ * A context without a user, or with one that is defined nowhere, is anonymous, as for kubectl.
  */
 #include "config.h"
 
@@ -20,30 +19,16 @@
 
 #define PEM_SIZE_MAX ((size_t)1 << 20)
 
-/* Members that change who we are and are not supported, and the way out. */
-static const struct {
-	const char *key, *instead;
-} refused[] = {
-	{"exec", "use a token, tokenFile or client certificate"},
-	{"auth-provider", "use a token, tokenFile or client certificate"},
-	{"username", "API servers take no passwords any more; use a token or client certificate"},
-	{"password", "API servers take no passwords any more; use a token or client certificate"},
-	{"as", "give the user the rights itself"},
-	{"as-uid", "give the user the rights itself"},
-	{"as-groups", "give the user the rights itself"},
-	{"as-user-extra", "give the user the rights itself"},
-};
-
-static char *
-absolute(const struct kubeconfig_file *file, const char *path)
+char *
+kubeconfig_absolute(const struct kubeconfig_file *file, const char *path)
 {
 	return *path == '/' ? xstrdup(path) : xasprintf("%s/%s", file->directory, path);
 }
 
 /* Reads a PEM member: KEY-data wins over KEY. Leaves *ret alone when there is neither. */
-static int
-read_pem(const struct kubeconfig_entry *entry, const char *key, char **ret, size_t *ret_length,
-	char **ret_file, struct error *err)
+int
+kubeconfig_pem(const struct kubeconfig_entry *entry, const char *key, char **ret,
+	size_t *ret_length, char **ret_file, struct error *err)
 {
 	struct buf bytes = BUF_INIT;
 	const char *data, *path;
@@ -65,7 +50,7 @@ read_pem(const struct kubeconfig_entry *entry, const char *key, char **ret, size
 	}
 	if (path == NULL)
 		return 0;
-	*ret_file = absolute(entry->file, path);
+	*ret_file = kubeconfig_absolute(entry->file, path);
 	r = buf_read_file(&bytes, *ret_file, PEM_SIZE_MAX);
 	if (r < 0) {
 		error_set(err, r, "kubeconfig %s: %s %s: %s", entry->file->path, key, *ret_file,
@@ -145,7 +130,7 @@ read_cluster(const struct kubeconfig_entry *entry, const char *name, struct kube
 		(r = kubeconfig_text(entry, "tls-server-name", &server_name, err)) < 0 ||
 		(r = kubeconfig_text(entry, "proxy-url", &proxy, err)) < 0 ||
 		(r = read_insecure(entry, &target->insecure, err)) < 0 ||
-		(r = read_pem(entry, "certificate-authority", &target->ca_pem,
+		(r = kubeconfig_pem(entry, "certificate-authority", &target->ca_pem,
 			 &target->ca_pem_length, &target->ca_file, err)) < 0)
 		return r;
 	if (target->insecure && target->ca_pem != NULL)
@@ -169,67 +154,6 @@ read_cluster(const struct kubeconfig_entry *entry, const char *name, struct kube
 		target->proxy_url = xstrdup(proxy);
 	}
 	return r;
-}
-
-static int
-check_refused(const struct kubeconfig_entry *entry, const char *name, struct error *err)
-{
-	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
-		const struct yaml_node *node = yaml_get(entry->value, refused[i].key);
-
-		if (node != NULL && node->type != YAML_NULL &&
-			!(node->text != NULL && node->length == 0))
-			return error_set(err, -EOPNOTSUPP,
-				"kubeconfig %s:%d: %s of user \"%s\" is not supported; %s",
-				entry->file->path, node->key_line, refused[i].key, name,
-				refused[i].instead);
-	}
-	return 0;
-}
-
-static int
-read_token(const struct kubeconfig_entry *entry, struct kube_target *target, struct error *err)
-{
-	const char *token, *file;
-	int r;
-
-	if ((r = kubeconfig_text(entry, "token", &token, err)) < 0 ||
-		(r = kubeconfig_text(entry, "tokenFile", &file, err)) < 0)
-		return r;
-	if (file != NULL)
-		target->token_file = absolute(entry->file, file);
-	if (token == NULL)
-		return 0;
-	for (const char *c = token; *c != '\0'; c++) {
-		if (*c <= ' ' || (unsigned char)*c >= 0x7f)
-			return error_set(err, -EINVAL,
-				"kubeconfig %s: the token holds characters that no token has",
-				entry->file->path);
-	}
-	target->token = xstrdup(token);
-	return 0;
-}
-
-static int
-read_user(const struct kubeconfig_entry *entry, const char *name, struct kube_target *target,
-	struct error *err)
-{
-	int r;
-
-	if (entry->value == NULL)
-		return 0;
-	if ((r = check_refused(entry, name, err)) < 0 || (r = read_token(entry, target, err)) < 0 ||
-		(r = read_pem(entry, "client-certificate", &target->cert_pem,
-			 &target->cert_pem_length, &target->cert_file, err)) < 0 ||
-		(r = read_pem(entry, "client-key", &target->key_pem, &target->key_pem_length,
-			 &target->key_file, err)) < 0)
-		return r;
-	if ((target->cert_pem == NULL) != (target->key_pem == NULL))
-		return error_set(err, -EINVAL,
-			"kubeconfig %s: user \"%s\" has a client %s but no client %s",
-			entry->file->path, name, target->cert_pem != NULL ? "certificate" : "key",
-			target->cert_pem != NULL ? "key" : "certificate");
-	return 0;
 }
 
 /* Finds context and cluster, for which there is no stand-in. */
@@ -276,7 +200,7 @@ fill(const struct kubeconfig_set *set, const struct kubeconfig_entry *context, c
 	if (r == -ENOENT)
 		who = user_name == NULL ? ", no user: anonymous"
 					: ", its user is not defined: anonymous";
-	else if (r < 0 || (r = read_user(&user, user_name, target, err)) < 0)
+	else if (r < 0 || (r = kubeconfig_user(&user, user_name, target, err)) < 0)
 		return r;
 	target->namespace_ = namespace_ == NULL ? NULL : xstrdup(namespace_);
 	target->source = xasprintf("kubeconfig %s, context %s%s%s", context->file->path, name, who,
@@ -290,7 +214,8 @@ check_plain(const struct kube_target *target, struct error *err)
 {
 	if (strncmp(target->server, "http://", 7) != 0)
 		return 0;
-	if (target->token != NULL || target->token_file != NULL || target->cert_pem != NULL)
+	if (target->token != NULL || target->token_file != NULL || target->basic != NULL ||
+		target->cert_pem != NULL)
 		return error_set(err, -EINVAL,
 			"%s: credentials are not sent to %s without TLS; use https://",
 			target->source, target->server);
@@ -338,8 +263,12 @@ kube_target_free(struct kube_target *target)
 	if (target == NULL)
 		return;
 	burn_text(target->token);
+	burn_text(target->basic);
 	burn_text(target->proxy_url); /* may hold a password */
 	memory_burn(target->key_pem, target->key_pem_length);
+	for (size_t i = 0; i < target->n_headers; i++)
+		free(target->headers[i]);
+	free(target->headers);
 	free(target->cert_pem);
 	free(target->ca_pem);
 	free(target->server);

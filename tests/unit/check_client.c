@@ -333,6 +333,35 @@ START_TEST(test_anonymous)
 }
 END_TEST
 
+START_TEST(test_impersonated)
+{
+	struct https_server *server = https_server_new(NULL);
+	struct kube_target *target = fixture_target(server);
+	struct kube *kube;
+	struct https_request seen;
+	struct probe p = {.body = BUF_INIT};
+
+	target->basic = xstrdup("amFuZTpzZWNyZXQ=");
+	target->n_headers = 2;
+	target->headers = xcalloc(target->n_headers, sizeof(*target->headers));
+	target->headers[0] = xstrdup("Impersonate-User: jane");
+	target->headers[1] = xstrdup("Impersonate-Group: dev");
+	kube = kube_of(target);
+	https_server_rule(server, &(struct https_rule){.status = 200});
+	for (int i = 0; i < 2; i++) {
+		run(&p, kube, &(struct kube_call){.method = "GET", .path = "/x"});
+		ck_assert(https_server_request(server, NULL, i, &seen));
+		ck_assert_ptr_nonnull(
+			strstr(seen.headers, "Authorization: Basic amFuZTpzZWNyZXQ=\r\n"));
+		ck_assert_ptr_nonnull(strstr(
+			seen.headers, "Impersonate-User: jane\r\nImpersonate-Group: dev\r\n"));
+	}
+	kube_free(kube);
+	https_server_free(server);
+	buf_free(&p.body);
+}
+END_TEST
+
 START_TEST(test_certificates_rotated)
 {
 	/* The server's authority changes: the handshake fails, the file is read again, the request goes through. */
@@ -561,6 +590,7 @@ main(void)
 	tcase_add_loop_test(tc, test_bad_token_file, 0, 4);
 	tcase_add_loop_test(tc, test_token_rotated, 0, 3);
 	tcase_add_test(tc, test_anonymous);
+	tcase_add_test(tc, test_impersonated);
 	tcase_add_test(tc, test_certificates_rotated);
 	tcase_add_test(tc, test_limits);
 	tcase_add_test(tc, test_stream);

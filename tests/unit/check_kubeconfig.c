@@ -99,8 +99,11 @@ static const struct {
 	{CLUSTER("server: 'https://h', tls-server-name: 'a b'"), "tls-server-name"},
 	{USER("exec: {command: x}"), "exec of user \"u\""},
 	{USER("auth-provider: {name: gcp}"), "auth-provider"},
-	{USER("username: a, password: b"), "username"}, {USER("as: someone"), "as of user"},
-	{USER("as-groups: [a]"), "as-groups"}, {USER("token: 'a b'"), "token"},
+	{USER("username: a, token: t"), "remove one"}, {USER("password: b"), "username"},
+	{USER("username: 'a:b'"), "colon"}, {USER("as-groups: [a]"), "no as"},
+	{USER("as-uid: a"), "no as"}, {USER("as: \"a\\r\\nX: y\""), "as holds"},
+	{USER("as: a, as-groups: [1]"), "quotes"}, {USER("as: a, as-groups: b"), "list"},
+	{USER("as: a, as-user-extra: [b]"), "map"}, {USER("token: 'a b'"), "token"},
 	{USER("token: 12345"), "quotes"},
 	{USER("client-certificate-data: 'Zg=='"), "no client key"},
 	{USER("client-key-data: 'Zg=='"), "no client certificate"},
@@ -127,6 +130,29 @@ START_TEST(test_refusals)
 	ck_assert_ptr_null(load_text(refusals[_i].text, NULL, &err));
 	ck_assert_msg(strstr(err.text, refusals[_i].word) != NULL, "%s", err.text);
 	ck_assert_msg(strstr(err.text, "kubeconfig ") != NULL, "%s", err.text);
+}
+END_TEST
+
+/* A user's impersonation as the headers of the API, and its password as RFC 7617 has it. */
+START_TEST(test_impersonation)
+{
+	static const char *const lines[] = {"Impersonate-User: jane doe", "Impersonate-Uid: 7",
+		"Impersonate-Group: dev", "Impersonate-Group: system:authenticated",
+		"Impersonate-Extra-acme.io%2Fproject: web",
+		"Impersonate-Extra-acme.io%2Fproject: api"};
+	struct error err = {0};
+	struct kube_target *t = load_text(
+		USER("username: jane, password: 's:ecret', as: jane doe, as-uid: '7', as-groups: "
+		     "[dev, "
+		     "'system:authenticated'], as-user-extra: {acme.io/project: [web, api]}"),
+		NULL, &err);
+
+	ck_assert_msg(t != NULL, "%s", err.text);
+	ck_assert_str_eq(t->basic, "amFuZTpzOmVjcmV0");
+	ck_assert_uint_eq(t->n_headers, sizeof(lines) / sizeof(lines[0]));
+	for (size_t i = 0; i < t->n_headers; i++)
+		ck_assert_str_eq(t->headers[i], lines[i]);
+	kube_target_free(t);
 }
 END_TEST
 
@@ -352,6 +378,7 @@ main(void)
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, test_whole);
+	tcase_add_test(tc, test_impersonation);
 	tcase_add_loop_test(tc, test_refusals, 0, COUNT(refusals));
 	tcase_add_loop_test(tc, test_taken, 0, COUNT(taken));
 	tcase_add_test(tc, test_files);

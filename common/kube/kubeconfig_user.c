@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The user's entry of a kubeconfig: token, certificate or password, and whom to impersonate (as, as-uid, as-groups, as-user-extra).
+ *
+ * What operatord cannot do is refused by name, for to leave it out would mean to run as somebody else. Impersonation becomes header
+ * lines here, once: nothing else needs to know of it. https://kubernetes.io/docs/reference/access-authn-authz/authentication/#user-impersonation
+ */
+#include "config.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base64.h"
+#include "common/kube/kubeconfig_set.h"
+#include "common/log.h"
+#include "common/memory.h"
+
+#define HEADERS_MAX 256
+
+/* Members that change who we are and are not supported, and the way out. */
+static const struct {
+	const char *key, *instead;
+} refused[] = {
+	{"exec", "use a token, tokenFile or client certificate"},
+	{"auth-provider",
+		"kubectl has dropped it too; use a token, tokenFile or client certificate"},
+};
+
+static int
+check_refused(const struct kubeconfig_entry *entry, const char *name, struct error *err)
+{
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+		const struct yaml_node *node = yaml_get(entry->value, refused[i].key);
+
+		if (node != NULL && node->type != YAML_NULL &&
+			!(node->text != NULL && node->length == 0))
+			return error_set(err, -EOPNOTSUPP,
+				"kubeconfig %s:%d: %s of user \"%s\" is not supported; %s",
+				entry->file->path, node->key_line, refused[i].key, name,
+				refused[i].instead);
+	}
+	return 0;
+}
+
+static int
+read_token(const struct kubeconfig_entry *entry, struct kube_target *target, struct error *err)
+{
+	const char *token, *file;
+	int r;
+
+	if ((r = kubeconfig_text(entry, "token", &token, err)) < 0 ||
+		(r = kubeconfig_text(entry, "tokenFile", &file, err)) < 0)
+		return r;
+	if (file != NULL)
+		target->token_file = kubeconfig_absolute(entry->file, file);
+	if (token == NULL)
+		return 0;
+	for (const char *c = token; *c != '\0'; c++) {
+		if (*c <= ' ' || (unsigned char)*c >= 0x7f)
+			return error_set(err, -EINVAL,
+				"kubeconfig %s: the token holds characters that no token has",
+				entry->file->path);
+	}
+	target->token = xstrdup(token);
+	return 0;
+}
+
+static int
+read_password(const struct kubeconfig_entry *entry, const char *name, struct kube_target *target,
+	struct error *err)
+{
+	const char *username, *password;
+	struct buf encoded = BUF_INIT;
+	char *pair;
+	int r;
+
+	if ((r = kubeconfig_text(entry, "username", &username, err)) < 0 ||
+		(r = kubeconfig_text(entry, "password", &password, err)) < 0)
+		return r;
+	if (username == NULL && password == NULL)
+		return 0;
+	if (target->token != NULL || target->token_file != NULL)
+		return error_set(err, -EINVAL,
+			"kubeconfig %s: user \"%s\" has a token and a username or password; remove "
+			"one",
+			entry->file->path, name);
+	if (username == NULL || strchr(username, ':') != NULL)
+		return error_set(err, -EINVAL,
+			"kubeconfig %s: user \"%s\" needs a username without a colon",
+			entry->file->path, name);
+	if (password != NULL)
+		log_mask(password, strlen(password));
+	pair = xasprintf("%s:%s", username, password != NULL ? password : "");
+	base64_encode(&encoded, pair, strlen(pair));
+	memory_burn(pair, strlen(pair));
+	target->basic = buf_detach(&encoded, NULL);
+	return target->basic == NULL ? error_set(err, -ENOMEM, "out of memory") : 0;
+}
+
+/* --- Impersonation --- */
+
+/* A value with a line break in it would be a header of its own. */
+static bool
+is_header_value(const char *text)
+{
+	size_t n = strlen(text);
+
+	if (n == 0 || text[0] == ' ' || text[n - 1] == ' ')
+		return false;
+	for (const char *c = text; *c != '\0'; c++) {
+		if ((unsigned char)*c < ' ' || *c == 0x7f)
+			return false;
+	}
+	return true;
+}
+
+static int
+add_header(const struct kubeconfig_entry *entry, const char *key, const char *header,
+	const char *value, struct kube_target *target, struct error *err)
+{
+	if (!is_header_value(value))
+		return error_set(err, -EINVAL,
+			"kubeconfig %s: %s holds a value that no HTTP header can carry",
+			entry->file->path, key);
+	if (target->n_headers == HEADERS_MAX)
+		return error_set(err, -E2BIG,
+			"kubeconfig %s: more than %d values to impersonate with", entry->file->path,
+			HEADERS_MAX);
+	target->headers =
+		xreallocarray(target->headers, target->n_headers + 1, sizeof(*target->headers));
+	target->headers[target->n_headers++] = xasprintf("%s: %s", header, value);
+	return 0;
+}
+
+static int
+add_list(const struct kubeconfig_entry *entry, const char *key, const struct yaml_node *list,
+	const char *header, struct kube_target *target, struct error *err)
+{
+	int r = 0;
+
+	if (list == NULL || list->type == YAML_NULL)
+		return 0;
+	if (list->type != YAML_LIST)
+		return error_set(err, -EINVAL, "kubeconfig %s:%d:%d: %s must be a list of texts",
+			entry->file->path, list->line, list->column, key);
+	for (const struct yaml_node *item = list->children; r == 0 && item != NULL;
+		item = item->next) {
+		if (item->type != YAML_STRING || strlen(item->text) != item->length)
+			return error_set(err, -EINVAL,
+				"kubeconfig %s:%d:%d: %s must be a list of texts; put this one in "
+				"quotes",
+				entry->file->path, item->line, item->column, key);
+		r = add_header(entry, key, header, item->text, target, err);
+	}
+	return r;
+}
+
+/* The key is part of a header's name: what such a name can't hold goes as %XX, which the API server undoes. */
+static char *
+extra_header(const char *key)
+{
+	struct buf name = BUF_INIT;
+
+	buf_adds(&name, "Impersonate-Extra-");
+	for (const char *c = key; *c != '\0'; c++) {
+		if (isalnum((unsigned char)*c) || strchr("!#$&'*+-.^_`|~", *c) != NULL)
+			buf_addc(&name, *c);
+		else
+			buf_addf(&name, "%%%02X", (unsigned)(unsigned char)*c);
+	}
+	return buf_detach(&name, NULL);
+}
+
+static int
+read_extra(const struct kubeconfig_entry *entry, struct kube_target *target, struct error *err)
+{
+	static const char key[] = "as-user-extra";
+	const struct yaml_node *map = yaml_get(entry->value, key);
+	int r = 0;
+
+	if (map == NULL || map->type == YAML_NULL)
+		return 0;
+	if (map->type != YAML_MAP)
+		return error_set(err, -EINVAL, "kubeconfig %s:%d:%d: %s must be a map of lists",
+			entry->file->path, map->line, map->column, key);
+	for (const struct yaml_node *list = map->children; r == 0 && list != NULL;
+		list = list->next) {
+		char *header = extra_header(list->key);
+
+		r = header == NULL ? error_set(err, -ENOMEM, "out of memory")
+				   : add_list(entry, key, list, header, target, err);
+		free(header);
+	}
+	return r;
+}
+
+static int
+read_impersonation(const struct kubeconfig_entry *entry, const char *name,
+	struct kube_target *target, struct error *err)
+{
+	const char *as, *uid;
+	int r;
+
+	if ((r = kubeconfig_text(entry, "as", &as, err)) < 0 ||
+		(r = kubeconfig_text(entry, "as-uid", &uid, err)) < 0)
+		return r;
+	if (as != NULL && (r = add_header(entry, "as", "Impersonate-User", as, target, err)) < 0)
+		return r;
+	if (uid != NULL &&
+		(r = add_header(entry, "as-uid", "Impersonate-Uid", uid, target, err)) < 0)
+		return r;
+	if ((r = add_list(entry, "as-groups", yaml_get(entry->value, "as-groups"),
+		     "Impersonate-Group", target, err)) < 0 ||
+		(r = read_extra(entry, target, err)) < 0)
+		return r;
+	if (as == NULL && target->n_headers > 0)
+		return error_set(err, -EINVAL,
+			"kubeconfig %s: user \"%s\" has as-uid, as-groups or as-user-extra but no "
+			"as; name whom to impersonate",
+			entry->file->path, name);
+	return 0;
+}
+
+int
+kubeconfig_user(const struct kubeconfig_entry *entry, const char *name, struct kube_target *target,
+	struct error *err)
+{
+	int r;
+
+	if (entry->value == NULL)
+		return 0;
+	if ((r = check_refused(entry, name, err)) < 0 || (r = read_token(entry, target, err)) < 0 ||
+		(r = read_password(entry, name, target, err)) < 0 ||
+		(r = read_impersonation(entry, name, target, err)) < 0 ||
+		(r = kubeconfig_pem(entry, "client-certificate", &target->cert_pem,
+			 &target->cert_pem_length, &target->cert_file, err)) < 0 ||
+		(r = kubeconfig_pem(entry, "client-key", &target->key_pem, &target->key_pem_length,
+			 &target->key_file, err)) < 0)
+		return r;
+	if ((target->cert_pem == NULL) != (target->key_pem == NULL))
+		return error_set(err, -EINVAL,
+			"kubeconfig %s: user \"%s\" has a client %s but no client %s",
+			entry->file->path, name, target->cert_pem != NULL ? "certificate" : "key",
+			target->cert_pem != NULL ? "key" : "certificate");
+	return 0;
+}
