@@ -272,9 +272,10 @@ apply_controllers(struct supervisor *sup, const cJSON *document, struct buf *tex
 	struct changes changes = {.names = BUF_INIT};
 	const cJSON *item;
 
+	/* First who goes: one that begins may take what they leave. */
+	remove_missing(sup, document, &changes);
 	cJSON_ArrayForEach(item, json_get(document, "controllers", NULL))
 		apply_controller(sup, item->string, item, &changes);
-	remove_missing(sup, document, &changes);
 	cJSON_ArrayForEach(item, json_get(document, "files", NULL))
 	{
 		if (!json_bool(item, "valid", true))

@@ -289,6 +289,7 @@ supervisor_run(const struct supervisor_options *options)
 	sup.loop = loop_new(true);
 	sup.shared = (struct sup_shared){.loop = sup.loop,
 		.worker_main = options->worker_main,
+		.workers = &sup.workers,
 		.stopped = stop_on_stopped,
 		.data = &sup};
 	watch_signals(&sup, signals);

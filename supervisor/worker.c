@@ -132,6 +132,23 @@ sup_worker_send(struct sup_worker *worker, enum record_type type, int32_t value)
 
 /* --- birth --- */
 
+/* In the child, which keeps it for its life. */
+static const char *const *
+controllers_names(const struct sup_shared *shared)
+{
+	const char **names;
+	size_t n = 0;
+
+	for (const struct sup_worker *w = *shared->workers; w; w = w->next)
+		n++;
+	names = xcalloc(n + 1, sizeof(*names));
+	n = 0;
+	for (const struct sup_worker *w = *shared->workers; w; w = w->next)
+		if (!w->removed)
+			names[n++] = w->name;
+	return names;
+}
+
 static int
 child_main(void *data)
 {
@@ -142,7 +159,8 @@ child_main(void *data)
 		.generation = worker->generation,
 		.fd_down = WORKER_FD_DOWN,
 		.fd_up = WORKER_FD_UP,
-		.fd_scoreboard = WORKER_FD_SCOREBOARD};
+		.fd_scoreboard = WORKER_FD_SCOREBOARD,
+		.controllers = controllers_names(worker->shared)};
 
 	return worker->shared->worker_main(&args);
 }

@@ -20,6 +20,7 @@ struct worker_args;
 struct sup_shared {
 	struct loop *loop;
 	int (*worker_main)(const struct worker_args *args);
+	struct sup_worker *const *workers; /* the first of all */
 	int64_t heartbeat_ns, stop_grace_ns, kill_grace_ns;
 	/* A worker has stopped for good, or stopped to be replaced: may free it. */
 	void (*stopped)(void *data, struct sup_worker *worker);

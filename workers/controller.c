@@ -295,13 +295,15 @@ make_engine(struct controller *c, struct loop *loop, struct kube *kube)
 
 struct controller *
 controller_new(struct loop *loop, struct kube *kube, const struct config_controller *config,
-	const struct controller_callbacks *callbacks, struct error *err)
+	const char *const *controllers, const struct controller_callbacks *callbacks,
+	struct error *err)
 {
 	struct controller *c = xcalloc(1, sizeof(*c));
 
 	c->callbacks = *callbacks;
 	c->state = WORKER_STARTING;
 	c->engine.config = config;
+	c->engine.controllers = controllers;
 	c->engine.resource = config->resource;
 	if (planner_init(&c->engine.planner, config, &c->engine.resource, err) < 0) {
 		free(c);

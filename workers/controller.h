@@ -21,10 +21,13 @@ struct controller_callbacks {
 	void *data;
 };
 
-/* config and kube must outlive it. template_init() was called. NULL with the cause when the expressions can't be compiled. Never calls back from inside. */
+/*
+ * config, kube and controllers must outlive it. controllers: the names of all controllers of this installation, NULL at the end: what another of
+ * them manages is not taken from it, what a former one left is; NULL: not known, nothing is taken. template_init() was called. NULL with the cause when the expressions can't be compiled. Never calls back from inside.
+ */
 struct controller *controller_new(struct loop *loop, struct kube *kube,
-	const struct config_controller *config, const struct controller_callbacks *callbacks,
-	struct error *err);
+	const struct config_controller *config, const char *const *controllers,
+	const struct controller_callbacks *callbacks, struct error *err);
 /* Cancels what runs. Not from inside a callback. */
 void controller_free(struct controller *controller);
 /* Starts no reconcile any more; drained() is called when the running ones have ended. */

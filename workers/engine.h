@@ -23,6 +23,7 @@ struct engine {
 	struct kube *kube;
 	const struct config_controller *config;
 	char *field_manager;
+	const char *const *controllers; /* of this installation; NULL: not known */
 	struct kube_resource resource; /* of the parents, as discovered */
 	struct planner planner;
 	struct store_budget budget;

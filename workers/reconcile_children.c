@@ -7,7 +7,10 @@
 #include "config.h"
 
 #include <stdio.h>
+#include <string.h>
 
+#include "common/json.h"
+#include "common/kube/names.h"
 #include "common/kube/write.h"
 #include "common/scoreboard.h"
 #include "workers/reconcile_internal.h"
@@ -42,20 +45,97 @@ set_applied(const struct reconcile *r, bool applied)
 }
 
 static void
+child_event(struct reconcile *r, const char *reason, const char *why)
+{
+	char what[400], note[512];
+
+	child_text(r, what, sizeof(what));
+	snprintf(note, sizeof(note), "%s %s%s%s", reason, what, why ? ": " : "", why ? why : "");
+	reconcile_event(r, false, reason, "Apply", note);
+}
+
+static void
 child_applied(struct reconcile *r, const struct kube_result *result)
 {
 	bool was_applied = (applied_bits(r) >> r->child & 1) != 0;
 	bool drift = r->need == CHILD_DRIFTED || (r->need == CHILD_MISSING && was_applied);
-	char what[400], note[448];
 
 	children_applied(r->engine->children, r->child, result->body, result->body_length,
 		r->plan.children[r->child].hash, drift);
 	set_applied(r, true);
-	if (result->status != 201)
-		return;
+	if (drift)
+		child_event(r, "Repaired",
+			r->need == CHILD_MISSING ? "it had been deleted"
+						 : "its fields had been changed");
+	else if (result->status == 201)
+		child_event(r, "Created", NULL);
+	else if (r->need == CHILD_MISSING)
+		child_event(r, "Adopted", "an object of this name was there");
+}
+
+/* --- conflicts --- */
+
+/* What another installation, or another controller of this one, manages is not ours to take; what a controller left that is configured no more is. */
+static bool
+may_take_from(const struct reconcile *r, const char *manager)
+{
+	char own[300];
+	int n = snprintf(
+		own, sizeof(own), "%s%s/", FIELD_MANAGER_PREFIX, r->engine->config->instance);
+
+	if (strncmp(manager, FIELD_MANAGER_PREFIX, strlen(FIELD_MANAGER_PREFIX)) != 0 ||
+		strcmp(manager, r->engine->field_manager) == 0)
+		return true;
+	if (strncmp(manager, own, (size_t)n) != 0 || r->engine->controllers == NULL)
+		return false;
+	for (size_t i = 0; r->engine->controllers[i] != NULL; i++)
+		if (strcmp(r->engine->controllers[i], manager + n) == 0)
+			return false;
+	return true;
+}
+
+/* The first manager in the causes of a conflict whose fields may not be taken, into out; the server writes: conflict with "MANAGER" using ... */
+static bool
+holder(const struct reconcile *r, const struct kube_result *result, char *out, size_t size)
+{
+	cJSON *status = json_parse(result->body, result->body_length, NULL);
+	const cJSON *cause, *causes = json_get(status, "details", "causes", NULL);
+	bool found = false;
+
+	cJSON_ArrayForEach(cause, causes)
+	{
+		const char *start = strchr(json_string(cause, "message", ""), '"');
+
+		if (found || start == NULL)
+			continue;
+		snprintf(out, size, "%.*s", (int)strcspn(start + 1, "\""), start + 1);
+		found = !may_take_from(r, out);
+	}
+	cJSON_Delete(status);
+	return found;
+}
+
+static void apply_child(struct reconcile *r);
+
+/* Of a conflict at the first apply, which takes nothing by force: true when it is settled, or will be. */
+static bool
+settle_conflict(struct reconcile *r, const struct kube_result *result)
+{
+	char manager[160], what[400];
+
+	if (!result->conflict || r->forced ||
+		r->engine->config->children[r->child].conflict != CONFIG_CONFLICT_FORCE)
+		return false;
+	if (!holder(r, result, manager, sizeof(manager))) {
+		r->forced = true;
+		reconcile_with_token(r, apply_child);
+		return true;
+	}
 	child_text(r, what, sizeof(what));
-	snprintf(note, sizeof(note), "Created %s", what);
-	reconcile_event(r, false, "Created", "Apply", note);
+	reconcile_fail(r, VERDICT_APPLY_CONFLICT,
+		"%s is managed by %s and is not taken from it: give one of the two another name",
+		what, manager);
+	return false;
 }
 
 static void
@@ -67,6 +147,8 @@ on_applied(void *data, const struct kube_result *result)
 	r->request = NULL;
 	if (result->outcome == KUBE_OK) {
 		child_applied(r, result);
+	} else if (settle_conflict(r, result)) {
+		return;
 	} else {
 		child_text(r, what, sizeof(what));
 		if (reconcile_judge(r, result, what)) {
@@ -75,6 +157,7 @@ on_applied(void *data, const struct kube_result *result)
 		}
 	}
 	r->child++;
+	r->forced = false;
 	reconcile_children(r);
 }
 
@@ -84,7 +167,9 @@ apply_child(struct reconcile *r)
 	struct engine *engine = r->engine;
 	const struct plan_child *child = &r->plan.children[r->child];
 	const struct kube_resource *kind = children_kind(engine->children, r->child);
-	bool force = engine->config->children[r->child].conflict == CONFIG_CONFLICT_FORCE;
+	/* What is not known as ours is asked for first: force would take it from another operatord without a word. */
+	bool force = engine->config->children[r->child].conflict == CONFIG_CONFLICT_FORCE &&
+		     (r->forced || r->need != CHILD_MISSING);
 
 	/* While waiting for the token the server may have stopped serving the kind. */
 	if (kind != NULL)

@@ -24,6 +24,7 @@ struct reconcile {
 	struct plan plan;
 	size_t child; /* the one that is looked at */
 	enum child_need need;
+	bool forced; /* nobody holds it back: fields of other managers are taken */
 	struct prune_item *prunes;
 	size_t n_prunes, prune;
 	cJSON *sent; /* the status patch under way */

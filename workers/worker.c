@@ -245,7 +245,8 @@ start_controller(struct worker *w)
 	const struct controller_callbacks callbacks = {on_state, on_drained, w};
 	struct error err = {0};
 
-	w->controller = controller_new(w->loop, w->kube, w->config, &callbacks, &err);
+	w->controller = controller_new(
+		w->loop, w->kube, w->config, w->args->controllers, &callbacks, &err);
 	return w->controller == NULL ? refuse(w, WORKER_EXIT_CONFIG, &err) : 0;
 }
 

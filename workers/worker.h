@@ -16,6 +16,7 @@ struct worker_args {
 	uint32_t generation; /* the incarnation, from 1 */
 	int fd_down, fd_up;  /* -1: none (foreground use) */
 	int fd_scoreboard;   /* -1: none */
+	const char *const *controllers; /* names of all controllers of the configuration at the fork, NULL at the end; NULL: not known */
 };
 
 /* Exit codes of a worker: what the supervisor's restart table reads. */

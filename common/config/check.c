@@ -203,6 +203,46 @@ warn_version(struct checker *c, const struct checker_entry *entry)
 	problems_clear(&problems);
 }
 
+static char *
+selection_of(const cJSON *effective)
+{
+	static const char *const keys[] = {"resource", "namespaces", "selector", "fieldSelector"};
+	cJSON *picked = cJSON_CreateObject();
+	struct buf text = BUF_INIT;
+
+	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+		const cJSON *value = cJSON_GetObjectItemCaseSensitive(effective, keys[i]);
+
+		if (value)
+			cJSON_AddItemToObject(picked, keys[i], cJSON_Duplicate(value, true));
+	}
+	json_print_canonical(&text, picked);
+	cJSON_Delete(picked);
+	return buf_detach(&text, NULL);
+}
+
+/* Legal, for each may have children of its own; but both write the conditions. */
+static void
+warn_shared(struct checker *c, const struct checker_entry *entry)
+{
+	const struct checker_entry *other = c->entries;
+	const struct yaml_node *node = yaml_get(entry->node, "resource");
+	struct problems problems = {0};
+
+	while (other < entry &&
+		!(other->name && other->selection && !strcmp(other->selection, entry->selection)))
+		other++;
+	if (other == entry || !node)
+		return;
+	problems_add(&problems, node->line, node->column, entry->path,
+		"resource: controller %s (%s:%d) reconciles the same objects: each overwrites the "
+		"other's conditions; "
+		"select other objects, or make one controller of the two",
+		other->name, other->file->path, other->name_node->line);
+	problems_report(&problems, entry->file->path, c->warnings);
+	problems_clear(&problems);
+}
+
 static void
 check_entry(struct checker *c, struct checker_entry *entry)
 {
@@ -212,6 +252,7 @@ check_entry(struct checker *c, struct checker_entry *entry)
 		entry->node, entry->path, &entry->file->problems);
 
 	json_print_canonical(&entry->document, effective);
+	entry->selection = selection_of(effective);
 	cJSON_Delete(effective);
 	if (entry->document.failed || entry->document.length > CONTROLLER_MAX) {
 		buf_free(&entry->document);
@@ -222,6 +263,8 @@ check_entry(struct checker *c, struct checker_entry *entry)
 		check_templates(entry);
 	}
 	warn_version(c, entry);
+	if (entry->selection)
+		warn_shared(c, entry);
 }
 
 static void
@@ -246,6 +289,7 @@ checker_clear(struct checker *c)
 	for (size_t i = 0; i < c->n_entries; i++) {
 		free(c->entries[i].path);
 		buf_free(&c->entries[i].document);
+		free(c->entries[i].selection);
 	}
 	free(c->entries);
 	cJSON_Delete(c->supervisor);

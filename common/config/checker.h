@@ -18,6 +18,7 @@ struct checker_entry {
 	const char *name; /* NULL when it can't be read */
 	char *path;       /* "controllers[nginx]" */
 	struct buf document;
+	char *selection; /* which objects it reconciles, as canonical JSON; NULL: not known */
 };
 
 struct checker {

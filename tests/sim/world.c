@@ -126,7 +126,7 @@ world_start(struct world *world, unsigned i)
 	runner->state = WORKER_STARTING;
 	if (runner->kube)
 		runner->controller = controller_new(
-			world->loop, runner->kube, world->files->configs[i], &callbacks, &err);
+			world->loop, runner->kube, world->files->configs[i], NULL, &callbacks, &err);
 	if (!runner->controller)
 		sim_fail("no controller: %s", err.text);
 	sim_say("controller %s starts", names[i]);
