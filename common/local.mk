@@ -15,7 +15,7 @@ libcommon_a_CPPFLAGS = $(AM_CPPFLAGS) $(CJSON_CFLAGS) $(FYAML_CFLAGS) $(XXHASH_C
 COMMON_LIBS = $(CJSON_LIBS) $(FYAML_LIBS) $(XXHASH_LIBS) -lm
 libloop_a_SOURCES = common/loop/loop.h common/loop/loop.c common/clock.c
 LOOP_LIBS = $(EV_LIBS)
-libproc_a_SOURCES = common/proc/proc.h common/proc/spawn.c common/proc/fds.h common/proc/fds.c \
+libproc_a_SOURCES = common/proc/proc.h common/proc/children.c common/proc/spawn.c common/proc/fds.h common/proc/fds.c \
 	common/proc/status.c common/proc/title.c
 # The cage of workers and checker: the only user of libseccomp.
 noinst_LIBRARIES += libsandbox.a

@@ -41,6 +41,8 @@ pid_t proc_spawn(const struct proc_spawn *spawn, struct error *err);
 /* kill(2) of a pid > 1 that was not reaped. SIGCONT follows SIGTERM, for a stopped process can't handle it. */
 int proc_kill(pid_t pid, int signo);
 int proc_kill_group(pid_t pid, int signo);
+/* The first `max` direct children of this single-threaded process, dead ones included: how many, or -errno (no /proc). */
+int proc_children(pid_t *ret, size_t max);
 /* "exited with code 78 (bad configuration)", "killed by SIGSEGV (core dumped)": out holds 96 bytes. */
 void proc_status_text(int status, char out[96]);
 /* Process title for ps(1), set from argv's memory: call proc_title_init() first thing in main(). */

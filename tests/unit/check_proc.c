@@ -647,6 +647,33 @@ START_TEST(pipes_close_on_exec)
 }
 END_TEST
 
+/* More of them than one read of the file holds, in the order of their birth; dead ones count until they are reaped. */
+START_TEST(lists_its_children)
+{
+	static pid_t pids[1200], found[1300];
+	int pipe_ends[2], n = 1200;
+	char byte;
+
+	ck_assert_int_eq(proc_pipe(pipe_ends), 0);
+	for (int i = 0; i < n; i++) {
+		pids[i] = fork();
+		ck_assert_int_ge(pids[i], 0);
+		if (pids[i] == 0) {
+			(void)close(pipe_ends[1]);
+			_exit(i % 2 == 0 || read(pipe_ends[0], &byte, 1) == 0 ? 0 : 1);
+		}
+	}
+	ck_assert_int_eq(proc_children(found, 1300), n);
+	ck_assert_mem_eq(found, pids, sizeof(pids));
+	ck_assert_int_eq(proc_children(found, 7), 7);
+	(void)close(pipe_ends[0]);
+	(void)close(pipe_ends[1]);
+	for (int i = 0; i < n; i++)
+		ck_assert_int_eq(waitpid(pids[i], NULL, 0), pids[i]);
+	ck_assert_int_eq(proc_children(found, 1300), 0);
+}
+END_TEST
+
 int
 main(int argc, char **argv)
 {
@@ -679,6 +706,7 @@ main(int argc, char **argv)
 		tcase, tells_ends_in_words, 0, sizeof(ends_in_words) / sizeof(*ends_in_words));
 	tcase_add_test(tcase, sanitizes_descriptors);
 	tcase_add_test(tcase, pipes_close_on_exec);
+	tcase_add_test(tcase, lists_its_children);
 	suite_add_tcase(suite, tcase);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_ENV);
