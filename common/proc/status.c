@@ -59,7 +59,9 @@ proc_status_text(int status, char out[96])
 			code_meaning(WEXITSTATUS(status)));
 	} else if (WIFSIGNALED(status)) {
 		const char *name = sigabbrev_np(WTERMSIG(status));
-		const char *core = WCOREDUMP(status) ? " (core dumped)" : "";
+		const char *core = WCOREDUMP(status)            ? " (core dumped)"
+				   : WTERMSIG(status) == SIGSYS ? " (a forbidden system call)"
+								: "";
 		if (name)
 			(void)snprintf(out, 96, "killed by SIG%s%s", name, core);
 		else

@@ -123,8 +123,11 @@ def test_a_full_store_is_named_and_no_death(site, objects):
 
 def kubeconfig_with_ca_file(site, ca_file):
     """The server's, but its certificate authority is read from the file; (path, the right content)."""
-    document = load(site.server.kubeconfig)[0]
-    cluster = document["clusters"][0]["cluster"]
+    document, base = load(site.server.kubeconfig)[0], os.path.dirname(site.server.kubeconfig)
+    cluster, user = document["clusters"][0]["cluster"], document["users"][0]["user"]
+    for section, key in ((cluster, "certificate-authority"), (user, "client-certificate"), (user, "client-key"), (user, "tokenFile")):
+        if key in section:
+            section[key] = os.path.join(base, section[key])
     if "certificate-authority-data" in cluster:
         right = base64.b64decode(cluster.pop("certificate-authority-data"))
     else:

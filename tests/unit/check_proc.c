@@ -586,6 +586,7 @@ static const struct {
 	{W_EXITCODE(0, SIGSEGV), "killed by SIGSEGV"},
 	{W_EXITCODE(0, SIGSEGV) | WCOREFLAG, "killed by SIGSEGV (core dumped)"},
 	{W_EXITCODE(0, SIGKILL), "killed by SIGKILL"},
+	{W_EXITCODE(0, SIGSYS), "killed by SIGSYS (a forbidden system call)"},
 	{W_EXITCODE(0, 40), "killed by signal 40"},
 	{W_STOPCODE(SIGSTOP), "ended with wait status 0x137f"},
 };

@@ -10,6 +10,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <iconv.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <netdb.h>
 #include <pthread.h>
 #include <signal.h>
@@ -542,6 +544,76 @@ START_TEST(reads_everything_and_speaks_to_nobody)
 }
 END_TEST
 
+/* --- kernels that have less --- */
+
+/* This process, and whom it forks, gets ENOSYS for the call. */
+static void
+lack(unsigned call)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog program = {COUNT(code), code};
+
+	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	(void)prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0);
+}
+
+static int
+enter_without_landlock(const struct attempt *attempts)
+{
+	if (!syscalls_filter_exists())
+		return 0;
+	lack(SYS_landlock_create_ruleset);
+	if (sandbox_missing() == NULL || strcmp(sandbox_missing(), "Landlock") != 0)
+		return 1;
+	if (sandbox_enter(&stage.sandbox, NULL) < 0 || sandbox_outdated() != NULL)
+		return 2;
+	if (!reads(stage.theirs))
+		return 3;
+	return attempt(&attempts[0]) == attempts[0].expected &&
+			       attempt(&attempts[1]) == attempts[1].expected
+		       ? 0
+		       : 4;
+}
+
+static int
+enter_without_a_filter(const struct attempt *attempts)
+{
+	lack(SYS_seccomp); /* before anything asked: libseccomp remembers */
+	if (sandbox_missing() == NULL || strcmp(sandbox_missing(), "seccomp") != 0)
+		return 1;
+	if (sandbox_enter(&stage.sandbox, NULL) < 0)
+		return 2;
+	return reads(stage.theirs) || attempt(&attempts[0]) != EACCES ? 3 : 0;
+}
+
+/* What is missing has a name, and what is left works. */
+START_TEST(goes_on_with_what_there_is)
+{
+	static const struct attempt attempts[] = {
+		{"open to write", SYS_openat, {AT_FDCWD, TOKEN, O_WRONLY}, EPERM},
+		{"signal", SYS_kill, {SIBLING, 0}, EPERM}};
+	int (*const ways[])(const struct attempt *) = {
+		enter_without_landlock, enter_without_a_filter};
+
+	if (landlock_version() == 0)
+		return;
+	for (size_t i = 0; i < COUNT(ways); i++) {
+		pid_t pid = fork();
+		int status;
+
+		if (pid == 0)
+			_exit(ways[i](attempts));
+		ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+		ck_assert_int_eq(status, 0);
+	}
+}
+END_TEST
+
 /* --- the network --- */
 
 static int
@@ -719,6 +791,7 @@ main(void)
 
 	tcase_add_checked_fixture(tests, set_stage, clear_stage);
 	tcase_set_timeout(tests, 60);
+	tcase_add_test(tests, goes_on_with_what_there_is);
 	tcase_add_test(tests, refuses);
 	tcase_add_test(tests, allows);
 #ifdef __x86_64__
