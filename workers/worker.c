@@ -234,8 +234,6 @@ connect_kube(struct worker *w)
 	if (w->kube == NULL)
 		return refuse(w, WORKER_EXIT_CONFIG, &err);
 	scoreboard_set_server(kube_host(w->kube));
-	/* Here the doors close: from here on no file is opened but the credentials, and nothing is started. */
-	cage_enter(target);
 	return 0;
 }
 
@@ -245,8 +243,8 @@ start_controller(struct worker *w)
 	const struct controller_callbacks callbacks = {on_state, on_drained, w};
 	struct error err = {0};
 
-	w->controller = controller_new(
-		w->loop, w->kube, w->config, w->args->controllers, &callbacks, &err);
+	w->controller =
+		controller_new(w->loop, w->kube, w->config, w->args->controllers, &callbacks, &err);
 	return w->controller == NULL ? refuse(w, WORKER_EXIT_CONFIG, &err) : 0;
 }
 
@@ -294,8 +292,11 @@ worker_main(const struct worker_args *args)
 		return refuse(&w, WORKER_EXIT_CONFIG, &err);
 	w.loop = loop_new(false);
 	w.exit_code = connect_kube(&w);
-	if (w.exit_code == 0)
+	if (w.exit_code == 0) {
+		/* The door closes: what is to fork, execute or read other files has done so before. Nothing is connected yet. */
+		cage_enter(kube_target(w.kube));
 		w.exit_code = start_controller(&w);
+	}
 	if (w.exit_code == 0) {
 		start_watchers(&w);
 		loop_run(w.loop);

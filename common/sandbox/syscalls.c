@@ -199,6 +199,9 @@ syscalls_enter(bool network, struct error *err)
 		return error_set(err, -ENOMEM, "no filter of system calls: out of memory");
 	/* Calls of another architecture, or of x32, have other numbers. */
 	filter.r = seccomp_attr_set(filter.context, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
+	/* A tree of numbers in place of a list: half the time of a call that is looked at. */
+	if (filter.r == 0)
+		filter.r = seccomp_attr_set(filter.context, SCMP_FLTATR_CTL_OPTIMIZE, 2);
 	add_all(&filter, SCMP_ACT_KILL_PROCESS, deadly, COUNT(deadly));
 	add_all(&filter, SCMP_ACT_ERRNO(ENOSYS), not_there, COUNT(not_there));
 	add_all(&filter, SCMP_ACT_ERRNO(EPERM), not_permitted, COUNT(not_permitted));
