@@ -41,11 +41,46 @@ read_settings(struct sup_worker *worker)
 	config_controller_free(config);
 }
 
+#define FORMER_KINDS_MAX 64
+
+static void
+add_former_kind(struct sup_worker *worker, const struct config_child *child)
+{
+	char *kind = xasprintf("%s %s", child->api_version, child->kind);
+
+	for (size_t i = 0; i < worker->n_former_kinds; i++)
+		if (strcmp(worker->former_kinds[i], kind) == 0 ||
+			worker->n_former_kinds == FORMER_KINDS_MAX) {
+			free(kind);
+			return;
+		}
+	worker->former_kinds = xreallocarray(
+		worker->former_kinds, worker->n_former_kinds + 2, sizeof(*worker->former_kinds));
+	worker->former_kinds[worker->n_former_kinds++] = kind;
+	worker->former_kinds[worker->n_former_kinds] = NULL;
+}
+
+/* Before it gets another configuration. */
+static void
+keep_kinds(struct sup_worker *worker)
+{
+	struct config_controller *config = worker->config ? config_decode_controller(worker->config,
+								    worker->config_length, NULL)
+							  : NULL;
+
+	if (!config)
+		return;
+	for (size_t i = 0; i < config->n_children; i++)
+		add_former_kind(worker, &config->children[i]);
+	config_controller_free(config);
+}
+
 static void on_timer(void *data);
 
 static void
 take_config(struct sup_worker *worker, const char *config, size_t length)
 {
+	keep_kinds(worker);
 	free(worker->config);
 	worker->config = xstrndup(config, length);
 	worker->config_length = length;
@@ -109,6 +144,9 @@ sup_worker_free(struct sup_worker *worker)
 	loop_timer_free(worker->timer);
 	free(worker->config);
 	free(worker->next_config);
+	for (size_t i = 0; i < worker->n_former_kinds; i++)
+		free(worker->former_kinds[i]);
+	free(worker->former_kinds);
 	free(worker->file);
 	free(worker->name);
 	free(worker);
@@ -160,6 +198,7 @@ child_main(void *data)
 		.fd_down = WORKER_FD_DOWN,
 		.fd_up = WORKER_FD_UP,
 		.fd_scoreboard = WORKER_FD_SCOREBOARD,
+		.former_kinds = (const char *const *)worker->former_kinds,
 		.controllers = controllers_names(worker->shared)};
 
 	return worker->shared->worker_main(&args);

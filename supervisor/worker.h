@@ -36,6 +36,8 @@ struct sup_worker {
 	size_t config_length;
 	char *next_config; /* what it is to run after the stop that is under way; NULL: nothing */
 	size_t next_config_length;
+	char **former_kinds; /* of children that it had in its life here, "apps/v1 Deployment", NULL at the end: what is left of them is its to prune */
+	size_t n_former_kinds;
 	bool required;
 	uint64_t memory_limit, file_limit;
 	int64_t watch_silence_ns;

@@ -98,6 +98,10 @@ on_changed(void *data, enum listwatch_event event, enum store_result result,
 	for (size_t i = 0; i < options->config->n_children; i++)
 		if (strcmp(options->config->children[i].id, view->child) == 0)
 			reads = reads || options->reads(options->data, i);
+	if (kind->former) {
+		options->changed(options->data, owner, REASON_CHILD, 0);
+		return;
+	}
 	if (applied && view->fingerprint != view->notes[CHILD_NOTE_FIELDS])
 		options->changed(
 			options->data, owner, REASON_CHILD_DRIFT, repair_delay(kind, view));
@@ -111,7 +115,7 @@ on_gone(void *data, const struct store_view *view)
 	struct child_kind *kind = data;
 	const struct children_options *options = &kind->children->options;
 
-	if (*view->owner != '\0')
+	if (*view->owner != '\0' && !kind->former)
 		options->changed(options->data, view->owner, REASON_CHILD_DRIFT, 0);
 }
 
@@ -153,19 +157,19 @@ on_synced(void *data)
 /* --- kinds --- */
 
 static void
-parse_kind(const struct child_kind *kind, struct kube_resource *ret)
+parse_kind(const char *api_version, const char *name, struct kube_resource *ret)
 {
-	const char *slash = strchr(kind->api_version, '/');
+	const char *slash = strchr(api_version, '/');
 
 	*ret = (struct kube_resource){0};
 	if (slash != NULL) {
-		snprintf(ret->group, sizeof(ret->group), "%.*s", (int)(slash - kind->api_version),
-			kind->api_version);
+		snprintf(ret->group, sizeof(ret->group), "%.*s", (int)(slash - api_version),
+			api_version);
 		snprintf(ret->version, sizeof(ret->version), "%s", slash + 1);
 	} else {
-		snprintf(ret->version, sizeof(ret->version), "%s", kind->api_version);
+		snprintf(ret->version, sizeof(ret->version), "%s", api_version);
 	}
-	snprintf(ret->kind, sizeof(ret->kind), "%s", kind->name);
+	snprintf(ret->kind, sizeof(ret->kind), "%s", name);
 }
 
 static size_t
@@ -180,6 +184,42 @@ kind_index(struct children *children, const struct config_child *child)
 	children->kinds[children->n_kinds++] = (struct child_kind){
 		.children = children, .api_version = child->api_version, .name = child->kind};
 	return i;
+}
+
+/* In whatever version: the same objects are seen through each. */
+static bool
+has_kind(const struct children *children, const struct child_kind *kind)
+{
+	struct kube_resource wanted, known;
+
+	parse_kind(kind->api_version, kind->name, &wanted);
+	for (size_t i = 0; i < children->n_kinds; i++) {
+		parse_kind(children->kinds[i].api_version, children->kinds[i].name, &known);
+		if (strcmp(wanted.group, known.group) == 0 && strcmp(wanted.kind, known.kind) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void
+add_former(struct children *children, const char *const *kinds)
+{
+	for (; *kinds != NULL; kinds++) {
+		const char *space = strchr(*kinds, ' ');
+		struct child_kind kind = {.children = children, .former = true};
+
+		if (space == NULL)
+			continue;
+		kind.api_version = kind.former_version = xstrndup(*kinds, (size_t)(space - *kinds));
+		kind.name = space + 1;
+		if (has_kind(children, &kind)) {
+			free(kind.former_version);
+			continue;
+		}
+		children->kinds = xreallocarray(
+			children->kinds, children->n_kinds + 1, sizeof(*children->kinds));
+		children->kinds[children->n_kinds++] = kind;
+	}
 }
 
 static bool
@@ -210,7 +250,7 @@ start_kind(struct children *children, size_t i, struct loop *loop, struct kube *
 		.budget = children->options.budget,
 	};
 
-	parse_kind(kind, &options.wanted);
+	parse_kind(kind->api_version, kind->name, &options.wanted);
 	kind->mirror = mirror_new(loop, kube, &options, &callbacks);
 }
 
@@ -227,6 +267,8 @@ children_new(struct loop *loop, struct kube *kube, const struct children_options
 	children->kind_of = xcalloc(n + 1, sizeof(size_t));
 	for (size_t i = 0; i < n; i++)
 		children->kind_of[i] = kind_index(children, &options->config->children[i]);
+	if (options->former_kinds != NULL)
+		add_former(children, options->former_kinds);
 	for (size_t i = 0; i < children->n_kinds; i++)
 		start_kind(children, i, loop, kube);
 	return children;
@@ -237,8 +279,10 @@ children_free(struct children *children)
 {
 	if (children == NULL)
 		return;
-	for (size_t i = 0; i < children->n_kinds; i++)
+	for (size_t i = 0; i < children->n_kinds; i++) {
 		mirror_free(children->kinds[i].mirror);
+		free(children->kinds[i].former_version);
+	}
 	free(children->kinds);
 	free(children->kind_of);
 	free(children->selector);
@@ -253,7 +297,8 @@ children_settled(const struct children *children)
 	const char *cause;
 
 	for (size_t i = 0; i < children->n_kinds; i++)
-		if (mirror_phase(children->kinds[i].mirror) != MIRROR_SYNCED &&
+		if (!children->kinds[i].former &&
+			mirror_phase(children->kinds[i].mirror) != MIRROR_SYNCED &&
 			mirror_trouble(children->kinds[i].mirror, &cause) == WORKER_LIVE)
 			return false;
 	return true;
@@ -263,7 +308,8 @@ bool
 children_synced(const struct children *children)
 {
 	for (size_t i = 0; i < children->n_kinds; i++)
-		if (mirror_phase(children->kinds[i].mirror) != MIRROR_SYNCED)
+		if (!children->kinds[i].former &&
+			mirror_phase(children->kinds[i].mirror) != MIRROR_SYNCED)
 			return false;
 	return true;
 }
@@ -272,7 +318,7 @@ bool
 children_trusted(const struct children *children)
 {
 	for (size_t i = 0; i < children->n_kinds; i++)
-		if (!mirror_trusted(children->kinds[i].mirror))
+		if (!children->kinds[i].former && !mirror_trusted(children->kinds[i].mirror))
 			return false;
 	return true;
 }
@@ -283,7 +329,7 @@ children_trouble(const struct children *children, const char **ret_cause)
 	for (size_t i = 0; i < children->n_kinds; i++) {
 		enum worker_state trouble = mirror_trouble(children->kinds[i].mirror, ret_cause);
 
-		if (trouble != WORKER_LIVE)
+		if (trouble != WORKER_LIVE && !children->kinds[i].former)
 			return trouble;
 	}
 	*ret_cause = "";

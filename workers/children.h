@@ -27,6 +27,7 @@ struct children;
 
 struct children_options {
 	const struct config_controller *config;
+	const char *const *former_kinds; /* "apps/v1 Deployment", NULL at the end; their troubles are not this controller's */
 	bool (*reads)(void *data, size_t child); /* an expression reads this child's body */
 	const char *field_manager;
 	struct store_budget *budget;

@@ -12,8 +12,10 @@ enum { CHILD_FLAG_LEAVING = 1, CHILD_FLAG_OURS = 2 };
 struct child_kind {
 	struct children *children;
 	const char *api_version, *name;
+	char *former_version; /* api_version, when it is our own */
 	struct mirror *mirror;
 	bool usable;
+	bool former; /* no child of the configuration has it: looked at for what is left to prune */
 	char owner[256], id[256]; /* of the entry that is being put */
 };
 

@@ -244,10 +244,12 @@ make_primary(struct controller *c, struct loop *loop, struct kube *kube)
 }
 
 static void
-make_children(struct controller *c, struct loop *loop, struct kube *kube)
+make_children(
+	struct controller *c, struct loop *loop, struct kube *kube, const char *const *former_kinds)
 {
 	const struct children_options options = {
 		.config = c->engine.config,
+		.former_kinds = former_kinds,
 		.reads = reads_child,
 		.field_manager = c->engine.field_manager,
 		.budget = &c->engine.budget,
@@ -294,16 +296,16 @@ make_engine(struct controller *c, struct loop *loop, struct kube *kube)
 }
 
 struct controller *
-controller_new(struct loop *loop, struct kube *kube, const struct config_controller *config,
-	const char *const *controllers, const struct controller_callbacks *callbacks,
-	struct error *err)
+controller_new(struct loop *loop, struct kube *kube, const struct controller_options *options,
+	const struct controller_callbacks *callbacks, struct error *err)
 {
+	const struct config_controller *config = options->config;
 	struct controller *c = xcalloc(1, sizeof(*c));
 
 	c->callbacks = *callbacks;
 	c->state = WORKER_STARTING;
 	c->engine.config = config;
-	c->engine.controllers = controllers;
+	c->engine.controllers = options->controllers;
 	c->engine.resource = config->resource;
 	if (planner_init(&c->engine.planner, config, &c->engine.resource, err) < 0) {
 		free(c);
@@ -313,7 +315,7 @@ controller_new(struct loop *loop, struct kube *kube, const struct config_control
 	c->resync = loop_timer_new(loop, on_resync, c);
 	c->drained = loop_timer_new(loop, on_drained, c);
 	make_primary(c, loop, kube);
-	make_children(c, loop, kube);
+	make_children(c, loop, kube, options->former_kinds);
 	set_resync(c);
 	return c;
 }

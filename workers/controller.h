@@ -21,13 +21,20 @@ struct controller_callbacks {
 	void *data;
 };
 
-/*
- * config, kube and controllers must outlive it. controllers: the names of all controllers of this installation, NULL at the end: what another of
- * them manages is not taken from it, what a former one left is; NULL: not known, nothing is taken. template_init() was called. NULL with the cause when the expressions can't be compiled. Never calls back from inside.
- */
+/* What it works with; all of it must outlive it. */
+struct controller_options {
+	const struct config_controller *config;
+	/* The names of all controllers of this installation, NULL at the end: what another of them manages is not taken from it, what a former one left
+	 * is; NULL: not known, nothing is taken. */
+	const char *const *controllers;
+	/* Kinds of children that earlier configurations had, as "apps/v1 Deployment", NULL at the end: what is left of them is pruned; NULL: none. */
+	const char *const *former_kinds;
+};
+
+/* template_init() was called. NULL with the cause when the expressions can't be compiled. Never calls back from inside. */
 struct controller *controller_new(struct loop *loop, struct kube *kube,
-	const struct config_controller *config, const char *const *controllers,
-	const struct controller_callbacks *callbacks, struct error *err);
+	const struct controller_options *options, const struct controller_callbacks *callbacks,
+	struct error *err);
 /* Cancels what runs. Not from inside a callback. */
 void controller_free(struct controller *controller);
 /* Starts no reconcile any more; drained() is called when the running ones have ended. */

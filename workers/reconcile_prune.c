@@ -34,6 +34,14 @@ reconcile_prunes_clear(struct reconcile *r)
 	r->n_prunes = 0;
 }
 
+/* One object may be seen through two versions of its group. */
+static bool
+is_kind(const struct kube_resource *a, const struct kube_resource *b)
+{
+	return a != NULL && b != NULL && strcmp(a->group, b->group) == 0 &&
+	       strcmp(a->kind, b->kind) == 0;
+}
+
 static bool
 is_wanted(const struct reconcile *r, const struct child_ref *ref)
 {
@@ -41,7 +49,7 @@ is_wanted(const struct reconcile *r, const struct child_ref *ref)
 		const struct plan_child *child = &r->plan.children[i];
 
 		if (child->what == PLAN_APPLY &&
-			children_kind(r->engine->children, i) == ref->kind &&
+			is_kind(children_kind(r->engine->children, i), ref->kind) &&
 			strcmp(child->namespace_, ref->namespace_) == 0 &&
 			strcmp(child->name, ref->name) == 0)
 			return true;

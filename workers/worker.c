@@ -241,10 +241,14 @@ static int
 start_controller(struct worker *w)
 {
 	const struct controller_callbacks callbacks = {on_state, on_drained, w};
+	const struct controller_options options = {
+		.config = w->config,
+		.controllers = w->args->controllers,
+		.former_kinds = w->args->former_kinds,
+	};
 	struct error err = {0};
 
-	w->controller =
-		controller_new(w->loop, w->kube, w->config, w->args->controllers, &callbacks, &err);
+	w->controller = controller_new(w->loop, w->kube, &options, &callbacks, &err);
 	return w->controller == NULL ? refuse(w, WORKER_EXIT_CONFIG, &err) : 0;
 }
 

@@ -16,6 +16,7 @@ struct worker_args {
 	uint32_t generation; /* the incarnation, from 1 */
 	int fd_down, fd_up;  /* -1: none (foreground use) */
 	int fd_scoreboard;   /* -1: none */
+	const char *const *former_kinds; /* "apps/v1 Deployment": children's kinds of configurations that it had before, NULL at the end; NULL: none */
 	const char *const *controllers; /* names of all controllers of the configuration at the fork, NULL at the end; NULL: not known */
 };
 

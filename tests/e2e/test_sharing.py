@@ -104,3 +104,24 @@ def test_another_installation_keeps_what_it_has(site, objects):
     labels = objects.kube.get(objects.deployment("web-deploy"))["metadata"]["labels"]
     assert labels["operatord.io/instance"] == objects.namespace
     settled_writes(site)
+
+
+def test_the_last_child_of_its_kind_goes_with_the_config(site, objects):
+    """No child names its kind any more: what is left of it is found and pruned all the same, and a killed worker still knows."""
+    both = controllers_of("nginx")
+    both[0]["children"].append({"id": "text", "template": {
+        "apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "${.metadata.name}-text"}, "data": {"a": "b"}}})
+    site.write(site.main(both))
+    site.start("nginx")
+    for name in ("one", "two"):
+        objects.create_nginx(name, {"replicas": 1})
+    wait_for("both ConfigMaps", lambda: all(objects.kube.get_or_none(objects.configmap(f"{n}-text")) for n in ("one", "two")))
+    site.write(site.main(controllers_of("nginx")))
+    site.operatord.ctl("reload")
+    wait_for("no ConfigMap", lambda: not [c for c in objects.kube.items(objects.configmap()) if c["metadata"]["name"].endswith("-text")])
+    assert replicas(objects, "one-deploy") == 1 and replicas(objects, "two-deploy") == 1
+    settled_writes(site)
+    site.write(site.main(both))
+    site.operatord.ctl("reload")
+    wait_for("both again", lambda: all(objects.kube.get_or_none(objects.configmap(f"{n}-text")) for n in ("one", "two")))
+    settled_writes(site)

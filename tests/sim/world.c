@@ -125,8 +125,9 @@ world_start(struct world *world, unsigned i)
 		.state = on_state, .drained = on_drained, .data = runner};
 	runner->state = WORKER_STARTING;
 	if (runner->kube)
-		runner->controller = controller_new(
-			world->loop, runner->kube, world->files->configs[i], NULL, &callbacks, &err);
+		runner->controller = controller_new(world->loop, runner->kube,
+			&(struct controller_options){.config = world->files->configs[i]},
+			&callbacks, &err);
 	if (!runner->controller)
 		sim_fail("no controller: %s", err.text);
 	sim_say("controller %s starts", names[i]);
