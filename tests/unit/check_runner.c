@@ -28,7 +28,8 @@ START_TEST(starts_clean)
 {
 	static const char *const scripts[] = {
 		"exec grep -q '^SigBlk:.0*$' /proc/self/status",
-		"exec grep -q '^SigIgn:.0*$' /proc/self/status",
+		/* 32 and 33 are the C library's own: it lets nobody touch them, and make leaves them ignored in what it starts. */
+		"exec grep -Eq '^SigIgn:.0*(180000000|0)$' /proc/self/status",
 		"grep -q '^NoNewPrivs:.1$' /proc/$$/status",
 		"[ \"$(ulimit -c)\" = 0 ] && [ \"$(ulimit -n)\" = 99 ]",
 		"[ \"$(pwd)\" = / ]",
