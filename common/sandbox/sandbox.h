@@ -10,7 +10,8 @@
  *   seccomp        a list of calls that are refused or end the process: syscalls.c (libseccomp)
  * A layer that the kernel does not have is left out: sandbox_missing() names it.
  *
- * In builds with sanitizers /proc and the program are readable too, for their reports.
+ * In builds with sanitizers /proc and the program are readable too, for their reports, and a process may be traced by one that it starts itself,
+ * for the search for leaks.
  */
 #ifndef COMMON_SANDBOX_SANDBOX_H
 #define COMMON_SANDBOX_SANDBOX_H

@@ -8,6 +8,8 @@
  *
  * Arguments are compared in 64 bits where that can only refuse more, else in the 32 that the kernel looks at. What the kernel would read from memory can't be
  * judged here: clone3 and openat2 are "not there", and the C library falls back to clone and openat.
+ *
+ * In builds with sanitizers the leak checker may work: at an exit it starts a process that traces this one.
  */
 #include "config.h"
 
@@ -31,10 +33,16 @@
 	SCMP_CMP(argument, SCMP_CMP_MASKED_EQ, 0xffffffffu, (uint32_t)(value))
 #define HAS_BIT(argument, bit) SCMP_CMP(argument, SCMP_CMP_MASKED_EQ, (bit), (bit))
 
+#ifdef WITH_SANITIZERS
+enum { LEAKS_ARE_CHECKED = 1 };
+#else
+enum { LEAKS_ARE_CHECKED = 0 };
+#endif
+
 /* clang-format off */
 static const int deadly[] = {
 	/* other processes, other programs */
-	SCMP_SYS(ptrace), SCMP_SYS(process_vm_readv), SCMP_SYS(process_vm_writev), SCMP_SYS(execve),
+	SCMP_SYS(process_vm_readv), SCMP_SYS(process_vm_writev), SCMP_SYS(execve),
 	SCMP_SYS(execveat),
 	/* the kernel itself */
 	SCMP_SYS(init_module), SCMP_SYS(finit_module), SCMP_SYS(delete_module),
@@ -101,8 +109,6 @@ static const struct {
 	/* keystrokes into the terminal that stderr may be */
 	{SCMP_SYS(ioctl), INT_IS(1, TIOCSTI)},
 	{SCMP_SYS(ioctl), INT_IS(1, TIOCLINUX)},
-	/* threads, but no processes */
-	{SCMP_SYS(clone), SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0)},
 	/* files are read, whatever Landlock says */
 	{SCMP_SYS(open), SCMP_A1(SCMP_CMP_MASKED_EQ, O_ACCMODE, O_WRONLY)},
 	{SCMP_SYS(open), SCMP_A1(SCMP_CMP_MASKED_EQ, O_ACCMODE, O_RDWR)},
@@ -114,7 +120,6 @@ static const struct {
 	{SCMP_SYS(openat), HAS_BIT(2, O_TRUNC)},
 	/* its parent's death ends it, whatever it thinks of that */
 	{SCMP_SYS(prctl), INT_IS(0, PR_SET_PDEATHSIG)},
-	{SCMP_SYS(prctl), INT_IS(0, PR_SET_PTRACER)},
 	{SCMP_SYS(prctl), INT_IS(0, PR_SET_MM)},
 	{SCMP_SYS(prlimit64), SCMP_A0(SCMP_CMP_NE, 0)},
 	/* connects past Landlock */
@@ -170,18 +175,32 @@ add_sockets(struct filter *filter)
 	add(filter, SCMP_ACT_ERRNO(EPROTONOSUPPORT), SCMP_SYS(socket), 2, netlink);
 }
 
+/* Threads, but no processes; and nobody traces anybody. */
+static void
+add_tracing(struct filter *filter)
+{
+	const struct scmp_arg_cmp no_thread[] = {SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0)};
+	const struct scmp_arg_cmp tracer[] = {INT_IS(0, PR_SET_PTRACER)};
+	const struct scmp_arg_cmp dumpable[] = {
+		INT_IS(0, PR_SET_DUMPABLE), SCMP_A1(SCMP_CMP_NE, 0)};
+
+	if (LEAKS_ARE_CHECKED)
+		return;
+	add(filter, SCMP_ACT_KILL_PROCESS, SCMP_SYS(ptrace), 0, NULL);
+	add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(clone), 1, no_thread);
+	add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(prctl), 1, tracer);
+	add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(prctl), 2, dumpable);
+}
+
 static void
 add_conditional(struct filter *filter)
 {
-	const struct scmp_arg_cmp dumpable[] = {
-		INT_IS(0, PR_SET_DUMPABLE), SCMP_A1(SCMP_CMP_NE, 0)};
 	const struct scmp_arg_cmp others[] = {SCMP_A0(SCMP_CMP_NE, (scmp_datum_t)getpid())};
 
 	for (size_t i = 0; i < COUNT(conditional); i++)
 		add(filter, SCMP_ACT_ERRNO(EPERM), conditional[i].call, 1, &conditional[i].when);
 	for (size_t i = 0; i < COUNT(to_a_process); i++)
 		add(filter, SCMP_ACT_ERRNO(EPERM), to_a_process[i], 1, others);
-	add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(prctl), 2, dumpable);
 }
 
 bool
@@ -205,6 +224,7 @@ syscalls_enter(bool network, struct error *err)
 	add_all(&filter, SCMP_ACT_KILL_PROCESS, deadly, COUNT(deadly));
 	add_all(&filter, SCMP_ACT_ERRNO(ENOSYS), not_there, COUNT(not_there));
 	add_all(&filter, SCMP_ACT_ERRNO(EPERM), not_permitted, COUNT(not_permitted));
+	add_tracing(&filter);
 	add_conditional(&filter);
 	if (network)
 		add_sockets(&filter);

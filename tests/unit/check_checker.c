@@ -6,15 +6,26 @@
 #include "config.h"
 
 #include <check.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "common/config/check.h"
 #include "common/json.h"
+#include "common/sandbox/sandbox.h"
 #include "supervisor/checker.h"
+
+/* What parses has no network and writes no file, where the kernel can see to it. */
+static bool
+is_caged(void)
+{
+	return sandbox_missing() || (socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0) < 0 &&
+					    open("/dev/null", O_WRONLY | O_CLOEXEC) < 0);
+}
 
 bool
 config_check(const char *path, bool strict, struct buf *document)
@@ -22,6 +33,8 @@ config_check(const char *path, bool strict, struct buf *document)
 	(void)strict;
 	if (strcmp(path, "good") == 0)
 		buf_adds(document, "{\"valid\":true}");
+	else if (strcmp(path, "caged") == 0)
+		buf_adds(document, is_caged() ? "{\"valid\":true}" : "{\"valid\":false}");
 	else if (strcmp(path, "large") == 0) /* far more than a pipe takes at once */
 		buf_addf(document, "{\"valid\":true,\"text\":\"%0*d\"}", 8 << 20, 7);
 	else if (strcmp(path, "crash") == 0)
@@ -67,7 +80,7 @@ check(const char *path, struct result *result)
 	loop_free(result->loop);
 }
 
-static const char *const good[] = {"good", "large"};
+static const char *const good[] = {"good", "large", "caged"};
 
 START_TEST(test_a_document_comes_through)
 {
