@@ -12,6 +12,7 @@
 
 #include "common/clock.h"
 #include "common/json.h"
+#include "common/sandbox/sandbox.h"
 #include "tests/unit/supervisor_fixture.h"
 
 static struct site site;
@@ -329,7 +330,8 @@ START_TEST(test_a_scribbled_scoreboard_harms_only_the_view_of_itself)
 
 	start("", "good scribble");
 	WAIT_FOR(site_is(&site, "good", "live"));
-	WAIT_FOR(site_is(&site, "scribble", "over-limit")); /* or any other that it happens to write */
+	WAIT_FOR(site_is(
+		&site, "scribble", "over-limit")); /* or any other that it happens to write */
 	pid_t good = site_pid(&site, "good");
 	for (int i = 0; i < 30; i++) {
 		char *page = site_get(&site, paths[i % 3], &status);
@@ -341,6 +343,20 @@ START_TEST(test_a_scribbled_scoreboard_harms_only_the_view_of_itself)
 	}
 	ck_assert_int_eq(site_pid(&site, "good"), good);
 	ck_assert_uint_eq(site_log_has(&site, "another size"), 0);
+	ck_assert_int_eq(site_stop(&site, SIGTERM), 0);
+}
+END_TEST
+
+/* Ended by the kernel, and said so; its parent and its sibling are who they were. */
+START_TEST(test_a_hostile_worker_is_ended_and_nobody_else)
+{
+	if (sandbox_missing())
+		return;
+	start("", "good hostile");
+	WAIT_FOR(site_is(&site, "good", "live"));
+	pid_t good = site_pid(&site, "good");
+	WAIT_FOR(site_log_has(&site, "killed by SIGSYS (a forbidden system call)") >= 2);
+	ck_assert_int_eq(site_pid(&site, "good"), good);
 	ck_assert_int_eq(site_stop(&site, SIGTERM), 0);
 }
 END_TEST
@@ -489,6 +505,7 @@ main(void)
 	tcase_add_test(hangs, test_a_slow_start_is_no_hang);
 	tcase_add_test(hangs, test_a_supervisor_that_was_away_kills_nobody);
 	tcase_add_test(lies, test_nonsense_harms_only_the_view_of_itself);
+	tcase_add_test(lies, test_a_hostile_worker_is_ended_and_nobody_else);
 	tcase_add_test(lies, test_a_scribbled_scoreboard_harms_only_the_view_of_itself);
 	tcase_add_test(lies, test_a_flood_costs_the_supervisor_little);
 	tcase_add_test(lies, test_state_is_read_from_the_scoreboard);

@@ -8,6 +8,7 @@
  *   flood     sends states without end                    silent    tells its state on the scoreboard only
  *   counter   counts, as a worker does                    orphan    leaves processes behind
  *   inspect   says what it inherited                      scribble  writes anything over its scoreboard, and would cut it off
+ *   hostile   in the cage, turns on its parent, then runs a program
  * Any other name is a good worker. SIGUSR1 makes each stop turning.
  */
 #include "config.h"
@@ -26,6 +27,7 @@
 #include "common/log.h"
 #include "common/loop/loop.h"
 #include "common/records.h"
+#include "common/sandbox/sandbox.h"
 #include "common/scoreboard.h"
 #include "tests/unit/supervisor_fixture.h"
 #include "workers/worker.h"
@@ -212,6 +214,19 @@ forge(void)
 }
 
 static void
+turn_hostile(void)
+{
+	const struct sandbox sandbox = {.network = true};
+	char *arguments[] = {NULL};
+
+	if (sandbox_missing() || sandbox_enter(&sandbox, NULL) < 0)
+		return;
+	(void)kill(getppid(), SIGKILL);
+	(void)sigqueue(getppid(), SIGKILL, (union sigval){0});
+	(void)execve("/bin/true", arguments, arguments);
+}
+
+static void
 stop_turning(int signo)
 {
 	(void)signo;
@@ -241,6 +256,8 @@ begin(const struct worker_args *args, int *ret_code)
 		send_nonsense(args);
 	if (is(args, "inspect"))
 		inspect(args);
+	if (is(args, "hostile"))
+		turn_hostile();
 	if (is(args, "orphan"))
 		leave_orphans();
 	if (is(args, "counter"))
