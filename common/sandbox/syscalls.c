@@ -28,10 +28,16 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
+#define COMPARE(argument, how, value) \
+	((struct scmp_arg_cmp){.arg = (argument), .op = SCMP_CMP_##how, .datum_a = (value)})
+#define MASKED(argument, mask, value)             \
+	((struct scmp_arg_cmp){.arg = (argument), \
+		.op = SCMP_CMP_MASKED_EQ,         \
+		.datum_a = (mask),                \
+		.datum_b = (value)})
 /* The kernel takes an int: what is above is not looked at. */
-#define INT_IS(argument, value) \
-	SCMP_CMP(argument, SCMP_CMP_MASKED_EQ, 0xffffffffu, (uint32_t)(value))
-#define HAS_BIT(argument, bit) SCMP_CMP(argument, SCMP_CMP_MASKED_EQ, (bit), (bit))
+#define INT_IS(argument, value) MASKED(argument, 0xffffffffu, (uint32_t)(value))
+#define HAS_BIT(argument, bit)  MASKED(argument, bit, bit)
 
 #ifdef WITH_SANITIZERS
 enum { LEAKS_ARE_CHECKED = 1 };
@@ -110,18 +116,18 @@ static const struct {
 	{SCMP_SYS(ioctl), INT_IS(1, TIOCSTI)},
 	{SCMP_SYS(ioctl), INT_IS(1, TIOCLINUX)},
 	/* files are read, whatever Landlock says */
-	{SCMP_SYS(open), SCMP_A1(SCMP_CMP_MASKED_EQ, O_ACCMODE, O_WRONLY)},
-	{SCMP_SYS(open), SCMP_A1(SCMP_CMP_MASKED_EQ, O_ACCMODE, O_RDWR)},
+	{SCMP_SYS(open), MASKED(1, O_ACCMODE, O_WRONLY)},
+	{SCMP_SYS(open), MASKED(1, O_ACCMODE, O_RDWR)},
 	{SCMP_SYS(open), HAS_BIT(1, O_CREAT)},
 	{SCMP_SYS(open), HAS_BIT(1, O_TRUNC)},
-	{SCMP_SYS(openat), SCMP_A2(SCMP_CMP_MASKED_EQ, O_ACCMODE, O_WRONLY)},
-	{SCMP_SYS(openat), SCMP_A2(SCMP_CMP_MASKED_EQ, O_ACCMODE, O_RDWR)},
+	{SCMP_SYS(openat), MASKED(2, O_ACCMODE, O_WRONLY)},
+	{SCMP_SYS(openat), MASKED(2, O_ACCMODE, O_RDWR)},
 	{SCMP_SYS(openat), HAS_BIT(2, O_CREAT)},
 	{SCMP_SYS(openat), HAS_BIT(2, O_TRUNC)},
 	/* its parent's death ends it, whatever it thinks of that */
 	{SCMP_SYS(prctl), INT_IS(0, PR_SET_PDEATHSIG)},
 	{SCMP_SYS(prctl), INT_IS(0, PR_SET_MM)},
-	{SCMP_SYS(prlimit64), SCMP_A0(SCMP_CMP_NE, 0)},
+	{SCMP_SYS(prlimit64), COMPARE(0, NE, 0)},
 	/* connects past Landlock */
 	{SCMP_SYS(sendto), HAS_BIT(3, MSG_FASTOPEN)},
 	{SCMP_SYS(sendmsg), HAS_BIT(2, MSG_FASTOPEN)},
@@ -161,9 +167,9 @@ add_all(struct filter *filter, uint32_t action, const int *calls, size_t n)
 static void
 add_sockets(struct filter *filter)
 {
-	const struct scmp_arg_cmp beyond[] = {SCMP_A0(SCMP_CMP_GT, AF_NETLINK)};
-	const struct scmp_arg_cmp protocol[] = {SCMP_A2(SCMP_CMP_GT, IPPROTO_UDP)};
-	const struct scmp_arg_cmp netlink[] = {INT_IS(0, AF_NETLINK), SCMP_A2(SCMP_CMP_NE, 0)};
+	const struct scmp_arg_cmp beyond[] = {COMPARE(0, GT, AF_NETLINK)};
+	const struct scmp_arg_cmp protocol[] = {COMPARE(2, GT, IPPROTO_UDP)};
+	const struct scmp_arg_cmp netlink[] = {INT_IS(0, AF_NETLINK), COMPARE(2, NE, 0)};
 
 	add(filter, SCMP_ACT_ERRNO(EAFNOSUPPORT), SCMP_SYS(socket), 1, beyond);
 	for (int family = 0; family < AF_NETLINK; family++) {
@@ -179,10 +185,9 @@ add_sockets(struct filter *filter)
 static void
 add_tracing(struct filter *filter)
 {
-	const struct scmp_arg_cmp no_thread[] = {SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0)};
+	const struct scmp_arg_cmp no_thread[] = {MASKED(0, CLONE_THREAD, 0)};
 	const struct scmp_arg_cmp tracer[] = {INT_IS(0, PR_SET_PTRACER)};
-	const struct scmp_arg_cmp dumpable[] = {
-		INT_IS(0, PR_SET_DUMPABLE), SCMP_A1(SCMP_CMP_NE, 0)};
+	const struct scmp_arg_cmp dumpable[] = {INT_IS(0, PR_SET_DUMPABLE), COMPARE(1, NE, 0)};
 
 	if (LEAKS_ARE_CHECKED)
 		return;
@@ -195,7 +200,7 @@ add_tracing(struct filter *filter)
 static void
 add_conditional(struct filter *filter)
 {
-	const struct scmp_arg_cmp others[] = {SCMP_A0(SCMP_CMP_NE, (scmp_datum_t)getpid())};
+	const struct scmp_arg_cmp others[] = {COMPARE(0, NE, (scmp_datum_t)getpid())};
 
 	for (size_t i = 0; i < COUNT(conditional); i++)
 		add(filter, SCMP_ACT_ERRNO(EPERM), conditional[i].call, 1, &conditional[i].when);
