@@ -20,6 +20,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
@@ -730,11 +731,34 @@ ring(void)
 	return rung ? 0 : 2;
 }
 
+/* A sealed file through a socket, as a runner is given its requests. */
+static int
+hand_over(const int pair[2])
+{
+	char byte = 0, control[CMSG_SPACE(sizeof(int))] = {0};
+	struct iovec part = {&byte, 1};
+	struct msghdr message = {.msg_iov = &part,
+		.msg_iovlen = 1,
+		.msg_control = control,
+		.msg_controllen = sizeof(control)};
+	struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+	int fd = memfd_create("request", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	if (fd < 0 || write(fd, "x", 1) != 1 ||
+		fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) < 0)
+		return -1;
+	*header = (struct cmsghdr){.cmsg_level = SOL_SOCKET,
+		.cmsg_type = SCM_RIGHTS,
+		.cmsg_len = CMSG_LEN(sizeof(fd))};
+	memcpy(CMSG_DATA(header), &fd, sizeof(fd));
+	return sendmsg(pair[0], &message, MSG_NOSIGNAL) == 1 ? 0 : -1;
+}
+
 static int
 live(const void *data)
 {
 	struct scoreboard *board = scoreboard_attach(stage.board);
-	int found = -1, pair[2];
+	int found = -1, pair[2], pipes[2];
 	pthread_t thread;
 	iconv_t conversion;
 
@@ -755,12 +779,14 @@ live(const void *data)
 		return 5;
 	(void)iconv_close(conversion);
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0 ||
-		pipe2(pair, O_CLOEXEC) < 0)
+		pipe2(pipes, O_CLOEXEC) < 0)
 		return 6;
 	if (epoll_create1(EPOLL_CLOEXEC) < 0 || eventfd(0, EFD_CLOEXEC) < 0 ||
 		timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC) < 0)
 		return 7;
-	return dprintf(STDERR_FILENO, "%s", "") < 0 ? 8 : 0;
+	if (hand_over(pair) != 0)
+		return 8;
+	return dprintf(STDERR_FILENO, "%s", "") < 0 ? 9 : 0;
 }
 
 START_TEST(lives)
