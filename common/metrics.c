@@ -23,6 +23,7 @@
 static const double reconcile_buckets[] = {
 	0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60};
 static const double queue_buckets[] = {1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1, 10, 100, 1000};
+static const double request_buckets[] = {0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60};
 
 /* The last value of each stands for anything else. */
 static const char *const results[] = {"success", "requeue", "requeue_after", "error"};
@@ -62,8 +63,16 @@ const struct metric metrics[METRIC_ID_MAX] = {
 		.name = "workqueue_queue_duration_seconds", HISTOGRAM(queue_buckets)),
 	METRIC(WORK_DURATION, "Time that the work on an object from the queue took.",
 		.name = "workqueue_work_duration_seconds", HISTOGRAM(queue_buckets)),
+	METRIC(UNFINISHED_WORK, "How long the work that runs has taken so far, added up, at the last heartbeat.",
+		.name = "workqueue_unfinished_work_seconds", .type = METRIC_GAUGE, .scale = 1e-9),
+	METRIC(LONGEST_RUNNING, "How long the oldest work that runs has taken so far, at the last heartbeat.",
+		.name = "workqueue_longest_running_processor_seconds", .type = METRIC_GAUGE, .scale = 1e-9),
 	METRIC(REQUESTS_TOTAL, "Requests to the API server, by status code (<error>: no answer), method and host.",
 		.name = "rest_client_requests_total", .labels = {LABEL("code", codes), LABEL("method", methods)}),
+	METRIC(REQUEST_DURATION, "Time from a request to the end of its answer, by method; watches are not counted.",
+		.name = "rest_client_request_duration_seconds", .labels = {LABEL("verb", methods)}, HISTOGRAM(request_buckets)),
+	METRIC(THROTTLE_DURATION, "Time that a write waited for its turn under the bound writes.",
+		.name = "rest_client_rate_limiter_duration_seconds", HISTOGRAM(request_buckets)),
 	METRIC(WATCH_EVENTS_TOTAL, "Events that watches brought, by type.",
 		.name = "operatord_watch_events_total", .labels = {LABEL("type", watch_types)}),
 	METRIC(WATCH_RESTARTS_TOTAL, "Watches that were opened anew, by cause.",
@@ -84,6 +93,8 @@ const struct metric metrics[METRIC_ID_MAX] = {
 		.name = "operatord_events_total", .labels = {LABEL("result", event_results)}),
 	METRIC(LOG_DROPPED_TOTAL, "Log lines that stderr did not take.",
 		.name = "operatord_log_lines_dropped_total"),
+	METRIC(OPEN_FDS, "Open file descriptors of the worker's process, at the last heartbeat.",
+		.name = "operatord_worker_open_fds", .type = METRIC_GAUGE),
 };
 /* clang-format on */
 

@@ -43,7 +43,11 @@ enum metric_id {
 	M_QUEUE_RETRIES_TOTAL,      /* workqueue_retries_total */
 	M_QUEUE_DURATION,           /* workqueue_queue_duration_seconds */
 	M_WORK_DURATION,            /* workqueue_work_duration_seconds */
+	M_UNFINISHED_WORK,          /* workqueue_unfinished_work_seconds */
+	M_LONGEST_RUNNING,          /* workqueue_longest_running_processor_seconds */
 	M_REQUESTS_TOTAL,           /* rest_client_requests_total{code,method}; host is added by the supervisor */
+	M_REQUEST_DURATION,         /* rest_client_request_duration_seconds{verb}; watches are not in it */
+	M_THROTTLE_DURATION,        /* rest_client_rate_limiter_duration_seconds */
 	M_WATCH_EVENTS_TOTAL,       /* operatord_watch_events_total{type}: added, modified, deleted, bookmark, error, unknown, malformed */
 	M_WATCH_RESTARTS_TOTAL,     /* operatord_watch_restarts_total{cause}: closed, expired, silent, error, malformed */
 	M_LISTS_TOTAL,              /* operatord_lists_total */
@@ -54,6 +58,7 @@ enum metric_id {
 	M_DRIFT_REPAIRS_TOTAL,      /* operatord_drift_repairs_total */
 	M_EVENTS_TOTAL,             /* operatord_events_total{result}: posted, dropped, failed */
 	M_LOG_DROPPED_TOTAL,        /* operatord_log_lines_dropped_total */
+	M_OPEN_FDS,                 /* operatord_worker_open_fds */
 	METRIC_ID_MAX
 };
 
@@ -74,7 +79,7 @@ unsigned metric_label_index(enum metric_id id, unsigned label, const char *value
 
 /*
  * One family of the text exposition format 0.0.4 (prometheus.io/docs/instrumenting/exposition_formats): HELP and TYPE once, then
- * the samples from the metric's first slot on; of a metric with two labels only series that counted. `constant` are the labels of each series in ready form, e.g. `controller="nginx"`, values escaped by metrics_put_label().
+ * the samples from the metric's first slot on; of a metric with two labels, and of a histogram with one, only series that counted. `constant` are the labels of each series in ready form, e.g. `controller="nginx"`, values escaped by metrics_put_label().
  */
 void metrics_put_header(struct buf *out, const struct metric *metric);
 void metrics_put_samples(struct buf *out, const struct metric *metric, const char *constant, const uint64_t *slots);

@@ -7,6 +7,7 @@
 #include "config.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -192,6 +193,18 @@ put_histogram(struct buf *out, const struct metric *metric, const struct buf *la
 	buf_free(&le);
 }
 
+/* Of the many combinations of two labels most never happen, and a histogram is many lines: these begin when they count. */
+static bool
+is_left_out(const struct metric *metric, const uint64_t *values)
+{
+	if (metric->type != METRIC_HISTOGRAM)
+		return metric->labels[1].name && *values == 0;
+	for (unsigned i = 0; metric->labels[0].name && i <= metric->n_buckets; i++)
+		if (values[i])
+			return false;
+	return metric->labels[0].name != NULL;
+}
+
 void
 metrics_put_samples(
 	struct buf *out, const struct metric *metric, const char *constant, const uint64_t *slots)
@@ -203,8 +216,7 @@ metrics_put_samples(
 	for (unsigned series = 0; series < n; series++) {
 		const uint64_t *values = slots + (size_t)series * step;
 
-		/* Of the many combinations of two labels most never happen; a counter begins when it counts. */
-		if (metric->labels[1].name && *values == 0)
+		if (is_left_out(metric, values))
 			continue;
 		put_series_labels(&labels, metric, constant, series);
 		if (metric->type == METRIC_HISTOGRAM) {

@@ -26,13 +26,13 @@ server_answers_others(const struct supervisor *sup, const struct sup_worker *tha
 	return false;
 }
 
-/* Why this worker is not well in the eyes of the page; NULL: it is. */
+/* Why this worker is not well in the eyes of the page; NULL: it is. alone: who asks for this one by name wants to know even if it is not required. */
 static const char *
 trouble_of(const struct supervisor *sup, enum health_page page, const struct sup_worker *worker,
-	int64_t now_ns)
+	bool alone, int64_t now_ns)
 {
 	if (page == HEALTH_READY) {
-		if (sup_worker_ready(worker) || !worker->required)
+		if (sup_worker_ready(worker) || !(worker->required || alone))
 			return NULL;
 		return worker_state_name(worker->state);
 	}
@@ -125,7 +125,7 @@ health_page(const struct supervisor *sup, enum health_page page, const char *nam
 			continue;
 		found = true;
 		sup_worker_look(worker);
-		const char *trouble = trouble_of(sup, page, worker, now_ns);
+		const char *trouble = trouble_of(sup, page, worker, name != NULL, now_ns);
 		good = good && !trouble;
 		if (json)
 			put_json(&list, worker, trouble, first);
@@ -133,7 +133,7 @@ health_page(const struct supervisor *sup, enum health_page page, const char *nam
 			put_text(&list, worker, trouble);
 		first = false;
 	}
-	if (page == HEALTH_READY && put_unknown_files(sup, &list, json, first))
+	if (page == HEALTH_READY && !name && put_unknown_files(sup, &list, json, first))
 		good = false;
 	if (!found) {
 		buf_adds(out, "no controller has this name\n");

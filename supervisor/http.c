@@ -170,13 +170,15 @@ route(struct sup_http *http, struct MHD_Connection *connection, const char *url)
 		return answer_health(http, connection, HEALTH_HEALTHY, NULL);
 	if (strncmp(url, "/healthz/", 9) == 0)
 		return answer_health(http, connection, HEALTH_HEALTHY, url + 9);
+	if (strncmp(url, "/readyz/", 8) == 0)
+		return answer_health(http, connection, HEALTH_READY, url + 8);
 	if (strcmp(url, "/metrics") == 0) {
 		metrics_page(http->sup, &body);
 		return answer(
 			connection, MHD_HTTP_OK, "text/plain; version=0.0.4; charset=utf-8", &body);
 	}
 	buf_adds(&body,
-		"not found; there are /livez, /healthz, /healthz/NAME, /readyz and /metrics\n");
+		"not found; there are /livez, /healthz[/NAME], /readyz[/NAME] and /metrics\n");
 	return answer(connection, MHD_HTTP_NOT_FOUND, "text/plain; charset=utf-8", &body);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The HTTP server for health and metrics: GET and HEAD of /livez, /healthz[/NAME], /readyz and /metrics. */
+/* The HTTP server for health and metrics: GET and HEAD of /livez, /healthz[/NAME], /readyz[/NAME] and /metrics. */
 #ifndef SUPERVISOR_HTTP_H
 #define SUPERVISOR_HTTP_H
 

@@ -1,41 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The metrics page: each family once, with the samples of all workers together. Families of the workers come from common/metrics; the supervisor's own
- * are here, in one table.
+ * The metrics page: each family once, with the samples of all workers together. What workers measure is declared in common/metrics.c, what the
+ * supervisor sees itself in the table here; the page and docs/metrics.md are printed from these two.
  */
 #include "config.h"
 
-#include <dirent.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 #include "common/clock.h"
+#include "common/log.h"
 #include "common/memory.h"
 #include "common/metrics.h"
 #include "supervisor/core.h"
 #include "supervisor/pages.h"
+#include "supervisor/usage.h"
 
-static void
-family(struct buf *out, const char *name, const char *type, const char *help)
-{
-	buf_addf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
-}
-
-/* One number of each worker; a negative one is not known and left out. */
-struct worker_metric {
-	const char *name, *type, *help;
-	double (*value)(const struct sup_worker *worker, int64_t now_ns);
+struct own_metric {
+	const char *name, *labels, *help; /* labels: for the document */
+	enum metric_type type;
+	/* One of them: a number of each worker (a negative one is not known and left out), one of the supervisor, or samples of its own. */
+	double (*of_worker)(const struct sup_worker *worker, int64_t now_ns);
+	double (*of_supervisor)(const struct supervisor *sup);
+	void (*put)(struct buf *out, const char *name, const struct supervisor *sup);
 };
 
-static double
-restarts(const struct sup_worker *worker, int64_t now_ns)
-{
-	(void)now_ns;
-	return (double)worker->restarts;
-}
+/* --- the numbers --- */
 
 static double
 memory(const struct sup_worker *worker, int64_t now_ns)
@@ -44,145 +34,287 @@ memory(const struct sup_worker *worker, int64_t now_ns)
 	return worker->pid ? (double)sup_worker_memory(worker) : -1;
 }
 
-static const struct worker_metric worker_metrics[] = {
-	{"operatord_worker_restarts_total", "counter", "Starts of a worker after its first.",
-		restarts},
-	{"operatord_worker_heartbeat_age_seconds", "gauge",
-		"Seconds since the worker's event loop last turned.", sup_worker_heartbeat_age},
-	{"operatord_worker_watch_age_seconds", "gauge",
-		"Seconds since the worker last heard from its watch.", sup_worker_watch_age},
-	{"operatord_worker_resident_memory_bytes", "gauge",
-		"Resident memory of the worker's process.", memory},
-};
-
 static void
-put_worker_metrics(const struct supervisor *sup, struct buf *out, int64_t now_ns)
+put_labelled(struct buf *out, const char *name, const struct sup_worker *worker, const char *label,
+	const char *value, unsigned long long number)
 {
-	for (size_t i = 0; i < sizeof(worker_metrics) / sizeof(worker_metrics[0]); i++) {
-		const struct worker_metric *m = &worker_metrics[i];
-		family(out, m->name, m->type, m->help);
-		for (const struct sup_worker *worker = sup->workers; worker;
-			worker = worker->next) {
-			double value = m->value(worker, now_ns);
-			if (value < 0)
-				continue;
-			buf_addf(out, "%s{", m->name);
-			metrics_put_label(out, "controller", worker->name);
-			buf_addf(out, "} %.10g\n", value);
-		}
-	}
-	family(out, "operatord_worker_state", "gauge", "1 for the state that the worker is in.");
-	for (const struct sup_worker *worker = sup->workers; worker; worker = worker->next) {
-		for (unsigned state = 0; state < WORKER_STATE_MAX; state++) {
-			buf_adds(out, "operatord_worker_state{");
-			metrics_put_label(out, "controller", worker->name);
-			buf_addf(out, ",state=\"%s\"} %d\n",
-				worker_state_name((enum worker_state)state),
-				worker->state == (enum worker_state)state);
-		}
-	}
+	buf_adds(out, name);
+	buf_addc(out, '{');
+	metrics_put_label(out, "controller", worker->name);
+	buf_addc(out, ',');
+	metrics_put_label(out, label, value);
+	buf_addf(out, "} %llu\n", number);
 }
 
 static void
-put_config_metrics(const struct supervisor *sup, struct buf *out)
+put_restarts(struct buf *out, const char *name, const struct supervisor *sup)
 {
-	family(out, "operatord_config_last_reload_successful", "gauge",
-		"1 if the last reading of the configuration found no error.");
-	buf_addf(out, "operatord_config_last_reload_successful %d\n", sup->last_reload_good);
-	family(out, "operatord_config_last_reload_success_timestamp_seconds", "gauge",
-		"When the configuration was last read without an error.");
-	buf_addf(out, "operatord_config_last_reload_success_timestamp_seconds %.3f\n",
-		(double)sup->last_good_reload_wall_ns / 1e9);
-	family(out, "operatord_config_file_valid", "gauge",
-		"1 if the last reading of this file found no error.");
+	for (const struct sup_worker *worker = sup->workers; worker; worker = worker->next)
+		for (int cause = 0; cause < RESTART_CAUSE_MAX; cause++)
+			put_labelled(out, name, worker, "reason",
+				restart_cause_name((enum restart_cause)cause),
+				worker->restarts[cause]);
+}
+
+static void
+put_states(struct buf *out, const char *name, const struct supervisor *sup)
+{
+	for (const struct sup_worker *worker = sup->workers; worker; worker = worker->next)
+		for (int state = 0; state < WORKER_STATE_MAX; state++)
+			put_labelled(out, name, worker, "state",
+				worker_state_name((enum worker_state)state),
+				worker->state == (enum worker_state)state);
+}
+
+static void
+put_files(struct buf *out, const char *name, const struct supervisor *sup)
+{
 	for (size_t i = 0; i < sup->n_files; i++) {
-		buf_adds(out, "operatord_config_file_valid{");
+		buf_adds(out, name);
+		buf_addc(out, '{');
 		metrics_put_label(out, "file", sup->files[i].path);
 		buf_addf(out, "} %d\n", sup->files[i].valid);
 	}
-	family(out, "operatord_build_info", "gauge", "1, with the version as a label.");
-	buf_adds(out, "operatord_build_info{version=\"" PACKAGE_VERSION "\"} 1\n");
 }
 
-static unsigned
-open_fds(void)
-{
-	DIR *directory = opendir("/proc/self/fd");
-	unsigned n = 0;
-
-	if (!directory)
-		return 0;
-	while (readdir(directory))
-		n++;
-	closedir(directory);
-	return n > 3 ? n - 3 : 0; /* ".", "..", and the directory itself */
-}
-
-/* The process metrics that Prometheus' clients give, of the supervisor. */
 static void
-put_process_metrics(const struct supervisor *sup, struct buf *out)
+put_build(struct buf *out, const char *name, const struct supervisor *sup)
 {
-	struct rusage usage;
-	unsigned long long pages = 0;
+	(void)sup;
+	buf_addf(out, "%s{version=\"" PACKAGE_VERSION "\"} 1\n", name);
+}
 
-	getrusage(RUSAGE_SELF, &usage);
-	FILE *file = fopen("/proc/self/statm", "re");
-	if (file) {
-		if (fscanf(file, "%*u %llu", &pages) != 1)
-			pages = 0;
-		fclose(file);
+static double
+reload_good(const struct supervisor *sup)
+{
+	return sup->last_reload_good;
+}
+
+static double
+reload_time(const struct supervisor *sup)
+{
+	return (double)sup->last_good_reload_wall_ns / 1e9;
+}
+
+static double
+lost_lines(const struct supervisor *sup)
+{
+	(void)sup;
+	return (double)log_dropped();
+}
+
+static double
+start_time(const struct supervisor *sup)
+{
+	return (double)sup->started_wall_ns / 1e9;
+}
+
+/* Of the process that asks: the names are those of Prometheus' clients. */
+#define USAGE(what)                                      \
+	static double what(const struct supervisor *sup) \
+	{                                                \
+		(void)sup;                               \
+		return usage_##what();                   \
 	}
-	family(out, "process_start_time_seconds", "gauge",
-		"Start time of the supervisor since the epoch.");
-	buf_addf(out, "process_start_time_seconds %.3f\n", (double)sup->started_wall_ns / 1e9);
-	family(out, "process_cpu_seconds_total", "counter",
-		"User and system CPU time of the supervisor.");
-	buf_addf(out, "process_cpu_seconds_total %.6f\n",
-		(double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
-			(double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6);
-	family(out, "process_resident_memory_bytes", "gauge", "Resident memory of the supervisor.");
-	buf_addf(out, "process_resident_memory_bytes %llu\n",
-		pages * (unsigned long long)sysconf(_SC_PAGESIZE));
-	family(out, "process_open_fds", "gauge", "Open file descriptors of the supervisor.");
-	buf_addf(out, "process_open_fds %u\n", open_fds());
+USAGE(cpu_seconds)
+USAGE(resident_bytes)
+USAGE(virtual_bytes)
+USAGE(open_fds)
+USAGE(max_fds)
+
+/* clang-format off */
+static const struct own_metric own[] = {
+	{"operatord_worker_state", "controller, state", "1 for the state that the worker is in.",
+		METRIC_GAUGE, .put = put_states},
+	{"operatord_worker_restarts_total", "controller, reason", "Starts of a worker after its first, by how the life before ended.",
+		METRIC_COUNTER, .put = put_restarts},
+	{"operatord_worker_heartbeat_age_seconds", "controller", "Seconds since the worker's event loop last turned.",
+		METRIC_GAUGE, .of_worker = sup_worker_heartbeat_age},
+	{"operatord_worker_watch_age_seconds", "controller", "Seconds since the worker last heard from its watch.",
+		METRIC_GAUGE, .of_worker = sup_worker_watch_age},
+	{"operatord_worker_resident_memory_bytes", "controller", "Resident memory of the worker's process.",
+		METRIC_GAUGE, .of_worker = memory},
+	{"operatord_worker_cpu_seconds_total", "controller", "User and system CPU time of the worker's processes, earlier ones included.",
+		METRIC_COUNTER, .of_worker = sup_worker_cpu},
+	{"operatord_config_last_reload_successful", "", "1 if the last reading of the configuration found no error.",
+		METRIC_GAUGE, .of_supervisor = reload_good},
+	{"operatord_config_last_reload_success_timestamp_seconds", "", "When the configuration was last read without an error.",
+		METRIC_GAUGE, .of_supervisor = reload_time},
+	{"operatord_config_file_valid", "file", "1 if the last reading of this file found no error.",
+		METRIC_GAUGE, .put = put_files},
+	{"operatord_supervisor_log_lines_dropped_total", "", "Log lines of the supervisor that stderr did not take.",
+		METRIC_COUNTER, .of_supervisor = lost_lines},
+	{"operatord_build_info", "version", "1, with the version as a label.",
+		METRIC_GAUGE, .put = put_build},
+	{"process_start_time_seconds", "", "Start time of the supervisor since the epoch.",
+		METRIC_GAUGE, .of_supervisor = start_time},
+	{"process_cpu_seconds_total", "", "User and system CPU time of the supervisor.",
+		METRIC_COUNTER, .of_supervisor = cpu_seconds},
+	{"process_resident_memory_bytes", "", "Resident memory of the supervisor.",
+		METRIC_GAUGE, .of_supervisor = resident_bytes},
+	{"process_virtual_memory_bytes", "", "Virtual memory of the supervisor.",
+		METRIC_GAUGE, .of_supervisor = virtual_bytes},
+	{"process_open_fds", "", "Open file descriptors of the supervisor.",
+		METRIC_GAUGE, .of_supervisor = open_fds},
+	{"process_max_fds", "", "Most file descriptors that the supervisor may have open.",
+		METRIC_GAUGE, .of_supervisor = max_fds},
+};
+/* clang-format on */
+#define OWN (sizeof(own) / sizeof(own[0]))
+
+/* --- the page --- */
+
+static void
+put_workers(struct buf *out, const struct own_metric *m, const struct supervisor *sup)
+{
+	int64_t now_ns = clock_monotonic_ns();
+
+	for (const struct sup_worker *worker = sup->workers; worker; worker = worker->next) {
+		double value = m->of_worker(worker, now_ns);
+		if (value < 0)
+			continue;
+		buf_adds(out, m->name);
+		buf_addc(out, '{');
+		metrics_put_label(out, "controller", worker->name);
+		buf_addf(out, "} %.10g\n", value);
+	}
+}
+
+static void
+put_own(struct buf *out, const struct own_metric *m, const struct supervisor *sup)
+{
+	const struct metric header = {.name = m->name, .help = m->help, .type = m->type};
+
+	metrics_put_header(out, &header);
+	if (m->put)
+		m->put(out, m->name, sup);
+	else if (m->of_worker)
+		put_workers(out, m, sup);
+	else
+		buf_addf(out, "%s %.15g\n", m->name, m->of_supervisor(sup));
+}
+
+/* Who has a label of the same value in client-go: workqueue_* its queue's name, rest_client_* its server's. */
+static const struct {
+	const char *prefix, *label;
+} more_labels[] = {{"workqueue_", "name"}, {"rest_client_", "host"}};
+#define MORE_LABELS (sizeof(more_labels) / sizeof(more_labels[0]))
+
+static const char *
+more_label(const struct metric *metric)
+{
+	for (size_t i = 0; i < MORE_LABELS; i++)
+		if (strncmp(metric->name, more_labels[i].prefix, strlen(more_labels[i].prefix)) ==
+			0)
+			return more_labels[i].label;
+	return NULL;
 }
 
 /* The labels that every series of a worker has for this metric. */
 static void
-constant_labels(struct buf *out, const struct sup_worker *worker, enum metric_id id)
+constant_labels(struct buf *out, const struct sup_worker *worker, const struct metric *metric)
 {
+	const char *more = more_label(metric);
+
 	buf_reset(out);
 	metrics_put_label(out, "controller", worker->name);
-	if (strncmp(metrics[id].name, "workqueue_", 10) == 0) {
-		buf_addc(out, ',');
-		metrics_put_label(out, "name", worker->name);
-	} else if (id == M_REQUESTS_TOTAL) {
-		buf_addc(out, ',');
-		metrics_put_label(out, "host", worker->server_host);
+	if (!more)
+		return;
+	buf_addc(out, ',');
+	metrics_put_label(
+		out, more, strcmp(more, "host") == 0 ? worker->server_host : worker->name);
+}
+
+static void
+put_measured(struct buf *out, enum metric_id id, const struct supervisor *sup, uint64_t *slots)
+{
+	struct buf labels = BUF_INIT;
+
+	metrics_put_header(out, &metrics[id]);
+	for (const struct sup_worker *worker = sup->workers; worker; worker = worker->next) {
+		/* A process that is not there has no queue and no objects, not none of them. */
+		if (metrics[id].type == METRIC_GAUGE && worker->pid == 0)
+			continue;
+		sup_worker_slots(worker, id, slots);
+		constant_labels(&labels, worker, &metrics[id]);
+		metrics_put_samples(out, &metrics[id], labels.data, slots);
 	}
+	buf_free(&labels);
 }
 
 void
 metrics_page(struct supervisor *sup, struct buf *out)
 {
-	int64_t now_ns = clock_monotonic_ns();
-	struct buf labels = BUF_INIT;
 	uint64_t *slots = xcalloc(METRIC_SLOTS_MAX, sizeof(*slots));
 
 	for (struct sup_worker *worker = sup->workers; worker; worker = worker->next)
 		sup_worker_look(worker);
-	put_worker_metrics(sup, out, now_ns);
-	for (unsigned id = 0; id < METRIC_ID_MAX; id++) {
-		metrics_put_header(out, &metrics[id]);
-		for (const struct sup_worker *worker = sup->workers; worker;
-			worker = worker->next) {
-			sup_worker_slots(worker, (enum metric_id)id, slots);
-			constant_labels(&labels, worker, (enum metric_id)id);
-			metrics_put_samples(out, &metrics[id], labels.data, slots);
-		}
-	}
-	put_config_metrics(sup, out);
-	put_process_metrics(sup, out);
+	for (unsigned id = 0; id < METRIC_ID_MAX; id++)
+		put_measured(out, (enum metric_id)id, sup, slots);
+	for (size_t i = 0; i < OWN; i++)
+		put_own(out, &own[i], sup);
 	free(slots);
+}
+
+/* --- the document --- */
+
+/* "<error>" would be taken for a tag. */
+static void
+put_markdown(struct buf *out, const char *text)
+{
+	for (; *text; text++)
+		if (*text == '<')
+			buf_adds(out, "&lt;");
+		else
+			buf_addc(out, *text);
+}
+
+static void
+put_row(struct buf *out, const char *name, enum metric_type type, const char *labels,
+	const char *help)
+{
+	static const char *const types[] = {[METRIC_COUNTER] = "counter",
+		[METRIC_GAUGE] = "gauge",
+		[METRIC_HISTOGRAM] = "histogram"};
+
+	buf_addf(out, "| `%s` | %s | ", name, types[type]);
+	put_markdown(out, labels);
+	buf_adds(out, " | ");
+	put_markdown(out, help);
+	buf_adds(out, " |\n");
+}
+
+/* "controller, code (200, 201 ...), method (...), host" */
+static void
+describe_labels(struct buf *out, const struct metric *metric)
+{
+	const char *more = more_label(metric);
+
+	buf_reset(out);
+	buf_adds(out, "controller");
+	for (int i = 0; i < 2 && metric->labels[i].name; i++) {
+		const struct metric_label *label = &metric->labels[i];
+
+		buf_addf(out, ", %s (", label->name);
+		for (unsigned v = 0; v < label->n_values; v++)
+			buf_addf(out, "%s%s", v ? ", " : "", label->values[v]);
+		buf_addc(out, ')');
+	}
+	if (more)
+		buf_addf(out, ", %s", more);
+}
+
+void
+metrics_describe(struct buf *out)
+{
+	struct buf labels = BUF_INIT;
+
+	buf_adds(out, "| name | type | labels | meaning |\n|---|---|---|---|\n");
+	for (unsigned id = 0; id < METRIC_ID_MAX; id++) {
+		describe_labels(&labels, &metrics[id]);
+		put_row(out, metrics[id].name, metrics[id].type, labels.data, metrics[id].help);
+	}
+	for (size_t i = 0; i < OWN; i++)
+		put_row(out, own[i].name, own[i].type, own[i].labels, own[i].help);
 	buf_free(&labels);
 }

@@ -18,6 +18,8 @@ unsigned health_page(const struct supervisor *sup, enum health_page page, const 
 	bool verbose, bool json, struct buf *out);
 /* metrics_page.c: everything, in the text exposition format 0.0.4. */
 void metrics_page(struct supervisor *sup, struct buf *out);
+/* The same families as a table in Markdown: docs/metrics.md holds it. */
+void metrics_describe(struct buf *out);
 /* status.c: the document that operatorctl status shows. */
 void status_document(struct supervisor *sup, struct buf *out);
 

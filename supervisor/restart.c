@@ -92,6 +92,15 @@ life_name(enum life state)
 	return (unsigned)state < LIFE_MAX ? names[state] : "unknown";
 }
 
+const char *
+restart_cause_name(enum restart_cause cause)
+{
+	static const char *const words[RESTART_CAUSE_MAX] = {
+		"exited", "killed", "hung", "config-invalid", "not-forked"};
+
+	return (unsigned)cause < RESTART_CAUSE_MAX ? words[cause] : "unknown";
+}
+
 enum life_action
 life_step(enum life state, enum life_event event, enum life *ret_next)
 {

@@ -39,6 +39,17 @@ const char *life_name(enum life state);
 /* What to do, and the state that follows. */
 enum life_action life_step(enum life state, enum life_event event, enum life *ret_next);
 
+/* Why a worker ended without being asked, for the label reason of operatord_worker_restarts_total. */
+enum restart_cause {
+	RESTART_CAUSE_EXITED,
+	RESTART_CAUSE_KILLED, /* by a signal, its own fault's or another's */
+	RESTART_CAUSE_HUNG,
+	RESTART_CAUSE_CONFIG,
+	RESTART_CAUSE_NOT_FORKED,
+	RESTART_CAUSE_MAX
+};
+const char *restart_cause_name(enum restart_cause cause);
+
 #define DEATHS_KEPT 8
 
 struct death {

@@ -89,7 +89,7 @@ put_worker(struct buf *out, struct sup_worker *worker, int64_t now_ns)
 		worker->file_invalid || !worker->config ? "false" : "true");
 	put_time(out, "since", clock_wall_ns() - (now_ns - worker->state_since_ns));
 	put_number(out, "sinceSeconds", (double)(now_ns - worker->state_since_ns) / 1e9);
-	put_number(out, "restarts", (double)worker->restarts);
+	put_number(out, "restarts", (double)sup_worker_restarts(worker));
 	put_number(out, "heartbeatAgeSeconds", sup_worker_heartbeat_age(worker, now_ns));
 	put_number(out, "watchAgeSeconds", sup_worker_watch_age(worker, now_ns));
 	put_number(out, "objects", objects(worker));

@@ -287,6 +287,7 @@ spawn(struct sup_worker *worker)
 		drop_process(worker);
 		worker->dead_pid = 0;
 		restart_note(&worker->restart, clock_monotonic_ns(), clock_wall_ns(), 0, text);
+		worker->end_cause = RESTART_CAUSE_NOT_FORKED;
 		sup_worker_event(worker, LIFE_EVENT_NOT_FORKED);
 		return;
 	}
@@ -308,6 +309,17 @@ end_text(const struct sup_worker *worker, int status, char out[96])
 
 	proc_status_text(status, text);
 	snprintf(out, 96, "%s%s", worker->life == LIFE_ENDING ? "hung, " : "", text);
+}
+
+static enum restart_cause
+cause_of(const struct sup_worker *worker, int status)
+{
+	if (worker->life == LIFE_ENDING)
+		return RESTART_CAUSE_HUNG;
+	if (!WIFEXITED(status))
+		return RESTART_CAUSE_KILLED;
+	return WEXITSTATUS(status) == WORKER_EXIT_CONFIG ? RESTART_CAUSE_CONFIG
+							 : RESTART_CAUSE_EXITED;
 }
 
 static void
@@ -336,6 +348,7 @@ on_death(void *data, pid_t pid, int status)
 		restart_note(&worker->restart, clock_monotonic_ns(), clock_wall_ns(),
 			worker->live_ns, text);
 		worker->dead_pid = worker->pid;
+		worker->end_cause = cause_of(worker, status);
 	}
 	if (worker->copy.busy_since_ns && *worker->copy.busy_key)
 		log_warn("worker %s (pid %d) ended at work on %s", worker->name, (int)worker->pid,
@@ -449,7 +462,7 @@ sup_worker_event(struct sup_worker *worker, enum life_event event)
 	case LIFE_DO_SPAWN:
 		loop_timer_clear(worker->timer);
 		if (before == LIFE_WAITING)
-			worker->restarts++;
+			worker->restarts[worker->end_cause]++;
 		spawn(worker);
 		break;
 	case LIFE_DO_SCHEDULE:

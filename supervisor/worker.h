@@ -51,7 +51,9 @@ struct sup_worker {
 	int64_t state_since_ns;
 	pid_t pid; /* 0: no process */
 	uint32_t generation;
-	uint64_t restarts;
+	uint64_t restarts[RESTART_CAUSE_MAX]; /* by why */
+	enum restart_cause end_cause;         /* of the last end that nobody asked for */
+	int64_t cpu_ns, cpu_base_ns;          /* CPU time of this incarnation, and of those before */
 	int64_t started_ns, last_beat_ns, checked_ns;
 	int64_t live_ns;      /* the longest that this incarnation was live without a break */
 	bool pressed;         /* SIGTERM was sent: next is SIGKILL */
@@ -89,7 +91,9 @@ void sup_worker_hear(struct sup_worker *worker);
 void sup_worker_keep_counters(struct sup_worker *worker);
 /* Looks at the heartbeat; late: the supervisor itself was away, deadlines begin anew. */
 void sup_worker_check(struct sup_worker *worker, int64_t now_ns, bool late);
-/* Refreshes the copy of the scoreboard, and the state from it. */
+/* Starts after its first, for whatever cause. */
+uint64_t sup_worker_restarts(const struct sup_worker *worker);
+/* Refreshes the copy of the scoreboard, and the state from it. Counters of the copy never fall within a life, whatever the worker writes. */
 void sup_worker_look(struct sup_worker *worker);
 /* One metric over all its lives: metric_slots() numbers. */
 void sup_worker_slots(const struct sup_worker *worker, enum metric_id id, uint64_t *ret);
@@ -100,6 +104,8 @@ bool sup_worker_ready(const struct sup_worker *worker);
 /* Seconds since the loop's last beat, and since anything was heard from the watch; negative: not known. */
 double sup_worker_heartbeat_age(const struct sup_worker *worker, int64_t now_ns);
 double sup_worker_watch_age(const struct sup_worker *worker, int64_t now_ns);
+/* CPU time of all its lives; what a life used after the last look at it is not known. */
+double sup_worker_cpu(const struct sup_worker *worker, int64_t now_ns);
 /* Resident bytes of its process, 0 without one. */
 uint64_t sup_worker_memory(const struct sup_worker *worker);
 

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "common/clock.h"
@@ -65,7 +66,8 @@ take_record(struct sup_worker *worker, const struct record *record)
 		complain(worker, "sent a record that is not its to send");
 	else if (!may_claim(record->value))
 		complain(worker, "claims a state that is not its to claim");
-	else if (worker->life == LIFE_RUNNING) /* else what it is asked to do says more than what it still was */
+	else if (worker->life ==
+		 LIFE_RUNNING) /* else what it is asked to do says more than what it still was */
 		sup_worker_set_state(worker, (enum worker_state)record->value, record->text);
 }
 
@@ -109,13 +111,45 @@ note_live(struct sup_worker *worker)
 		worker->live_ns = live_ns;
 }
 
+/* A counter that falls would be read as a reset, and what it had counted be added once more. */
+static void
+take_copy(struct sup_worker *worker, struct scoreboard *fresh)
+{
+	for (unsigned id = 0; id < METRIC_ID_MAX; id++) {
+		unsigned i = metric_offset((enum metric_id)id),
+			 end = i + metric_slots(&metrics[id]);
+		for (; metrics[id].type != METRIC_GAUGE && i < end; i++)
+			if (fresh->slots[i] < worker->copy.slots[i])
+				fresh->slots[i] = worker->copy.slots[i];
+	}
+	worker->copy = *fresh;
+}
+
+/* Of the process whose pid it is: ours, and not reaped. */
+static void
+note_cpu(struct sup_worker *worker)
+{
+	struct timespec time;
+	clockid_t clock;
+
+	if (worker->pid == 0 || clock_getcpuclockid(worker->pid, &clock) != 0 ||
+		clock_gettime(clock, &time) < 0)
+		return;
+	int64_t cpu_ns = time.tv_sec * NSEC_PER_SEC + time.tv_nsec;
+	if (cpu_ns > worker->cpu_ns)
+		worker->cpu_ns = cpu_ns;
+}
+
 void
 sup_worker_look(struct sup_worker *worker)
 {
 	const struct scoreboard *copy = &worker->copy;
+	struct scoreboard fresh;
 
-	if (!worker->board || !scoreboard_copy(worker->board, worker->generation, &worker->copy))
+	note_cpu(worker);
+	if (!worker->board || !scoreboard_copy(worker->board, worker->generation, &fresh))
 		return;
+	take_copy(worker, &fresh);
 	if (copy->heartbeat_ns > worker->last_beat_ns)
 		worker->last_beat_ns = copy->heartbeat_ns;
 	note_live(worker);
@@ -148,6 +182,18 @@ sup_worker_keep_counters(struct sup_worker *worker)
 			worker->base[i] = add_clamped(worker->base[i], worker->copy.slots[i]);
 	}
 	worker->copy = (struct scoreboard){0};
+	worker->cpu_base_ns += worker->cpu_ns;
+	worker->cpu_ns = 0;
+}
+
+uint64_t
+sup_worker_restarts(const struct sup_worker *worker)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < RESTART_CAUSE_MAX; i++)
+		sum += worker->restarts[i];
+	return sum;
 }
 
 void
@@ -210,6 +256,13 @@ sup_worker_watch_age(const struct sup_worker *worker, int64_t now_ns)
 
 	return worker->pid && seen_ns > 0 && seen_ns <= now_ns ? (double)(now_ns - seen_ns) / 1e9
 							       : -1;
+}
+
+double
+sup_worker_cpu(const struct sup_worker *worker, int64_t now_ns)
+{
+	(void)now_ns;
+	return (double)(worker->cpu_base_ns + worker->cpu_ns) / 1e9;
 }
 
 uint64_t

@@ -234,6 +234,8 @@ start(struct queue *queue, struct queue_item *item)
 	item->again = item->gone = false;
 	metric_observe(M_QUEUE_DURATION, 0, now - item->since_ns);
 	item->since_ns = now;
+	queue_list_append(&queue->started, item);
+	queue->started_sum_ns += now;
 	queue->running++;
 	metric_set(M_ACTIVE_WORKERS, 0, queue->running);
 	show_depth(queue);
@@ -285,6 +287,8 @@ static void
 end_run(struct queue *queue, struct queue_item *item)
 {
 	metric_observe(M_WORK_DURATION, 0, clock_monotonic_ns() - item->since_ns);
+	queue_list_remove(&queue->started, item);
+	queue->started_sum_ns -= item->since_ns;
 	queue->running--;
 	metric_set(M_ACTIVE_WORKERS, 0, queue->running);
 	item->state = IDLE;
@@ -408,6 +412,17 @@ size_t
 queue_waiting(const struct queue *queue)
 {
 	return queue->deadlines.n;
+}
+
+void
+queue_measure(const struct queue *queue)
+{
+	const struct queue_item *oldest = queue->started.first;
+	int64_t now = clock_monotonic_ns();
+
+	metric_set(M_UNFINISHED_WORK, 0,
+		(uint64_t)((int64_t)queue->running * now - queue->started_sum_ns));
+	metric_set(M_LONGEST_RUNNING, 0, oldest ? (uint64_t)(now - oldest->since_ns) : 0);
 }
 
 size_t

@@ -72,5 +72,7 @@ int64_t queue_retry(struct queue *queue, struct queue_item *item, uint64_t versi
 size_t queue_ready(const struct queue *queue);   /* wait for a turn */
 size_t queue_waiting(const struct queue *queue); /* wait for their time */
 size_t queue_running(const struct queue *queue);
+/* Shows how long the running ones have taken so far (workqueue_unfinished_work_seconds and its like): to be called now and then. */
+void queue_measure(const struct queue *queue);
 
 #endif

@@ -45,6 +45,8 @@ struct queue {
 	struct queue_list lists[LISTS];
 	struct deadlines deadlines;
 	size_t running;
+	struct queue_list started; /* those that run, the oldest first */
+	int64_t started_sum_ns;    /* when they began, added up */
 	bool open;
 };
 

@@ -6,6 +6,7 @@
 
 #include "common/clock.h"
 #include "common/memory.h"
+#include "common/scoreboard.h"
 #include "workers/throttle.h"
 
 struct throttle {
@@ -67,6 +68,7 @@ on_timer(void *data)
 
 		take_out(throttle, waiter);
 		throttle->tokens -= 1;
+		metric_observe(M_THROTTLE_DURATION, 0, clock_monotonic_ns() - waiter->since_ns);
 		waiter->go(waiter->data);
 	}
 	set_timer(throttle);
@@ -102,6 +104,7 @@ throttle_take(struct throttle *throttle, struct throttle_waiter *waiter)
 	fill(throttle);
 	if (throttle->first == NULL && throttle->tokens >= 1) {
 		throttle->tokens -= 1;
+		metric_observe(M_THROTTLE_DURATION, 0, 0);
 		return true;
 	}
 	waiter->next = NULL;
@@ -112,6 +115,7 @@ throttle_take(struct throttle *throttle, struct throttle_waiter *waiter)
 		throttle->first = waiter;
 	throttle->last = waiter;
 	waiter->waiting = true;
+	waiter->since_ns = throttle->filled_ns;
 	set_timer(throttle);
 	return false;
 }

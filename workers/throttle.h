@@ -4,6 +4,7 @@
 #define WORKERS_THROTTLE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include "common/loop/loop.h"
 
 struct throttle;
@@ -11,6 +12,7 @@ struct throttle_waiter {
 	void (*go)(void *data); /* its token is taken */
 	void *data;
 	struct throttle_waiter *next, *previous; /* the throttle's own */
+	int64_t since_ns;
 	bool waiting;
 };
 

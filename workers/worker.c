@@ -23,6 +23,7 @@
 #include "common/kube/kubeconfig.h"
 #include "common/log.h"
 #include "common/loop/loop.h"
+#include "common/proc/proc.h"
 #include "common/records.h"
 #include "common/scoreboard.h"
 #include "common/template/template.h"
@@ -160,6 +161,7 @@ beat(void *data)
 
 	heartbeat();
 	controller_measure(w->controller);
+	metric_set(M_OPEN_FDS, 0, proc_open_fds());
 	leave_if_outdated(w);
 	loop_timer_set(w->heartbeat, w->config->heartbeat_ns);
 }

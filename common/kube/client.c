@@ -58,8 +58,8 @@ struct kube_request {
 	size_t limit;
 	void (*done)(void *data, const struct kube_result *result);
 	struct kube_stream_callbacks callbacks; /* data for both */
-	int64_t started_ns;
-	unsigned generation; /* of the credentials that it was sent with */
+	int64_t started_ns, sent_ns;            /* sent_ns: of the last try */
+	unsigned generation;                    /* of the credentials that it was sent with */
 	bool retried, too_large;
 	int status;
 	struct buf answer;
@@ -154,6 +154,10 @@ count(const struct kube_request *r, const struct http_result *http)
 		metric_label_index(M_REQUESTS_TOTAL, 0, code) * methods +
 			metric_label_index(M_REQUESTS_TOTAL, 1, r->method),
 		1);
+	if (!r->watch)
+		metric_observe(M_REQUEST_DURATION,
+			metric_label_index(M_REQUEST_DURATION, 0, r->method),
+			clock_monotonic_ns() - r->sent_ns);
 }
 
 static void
@@ -298,6 +302,7 @@ send_request(struct kube_request *r)
 		.timeout_ns = r->timeout_ns,
 	};
 
+	r->sent_ns = clock_monotonic_ns();
 	r->http = http_start(kube->identity->http, &call, &callbacks);
 	if (r->http == NULL)
 		return -ENOMEM;

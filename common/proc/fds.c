@@ -9,12 +9,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "common/memory.h"
 #include "common/proc/fds.h"
 #include "common/proc/proc.h"
+
+#define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
 static int
 open_max(void)
@@ -104,6 +108,29 @@ proc_sanitize_fds(void)
 	for (fd = 3; fd < first; fd++)
 		(void)fcntl(fd, F_SETFD, FD_CLOEXEC);
 	fds_close_from(first);
+}
+
+/* poll(2) says POLLNVAL of a number that is not open; it takes no more entries than RLIMIT_NOFILE. */
+unsigned
+proc_open_fds(void)
+{
+	struct rlimit limit = {.rlim_cur = 256};
+	struct pollfd fds[256];
+	unsigned n, open = 0;
+
+	(void)getrlimit(RLIMIT_NOFILE, &limit);
+	for (int first = 0; first < 4096; first += (int)n) {
+		n = limit.rlim_cur < COUNT(fds) ? (unsigned)limit.rlim_cur : COUNT(fds);
+		for (unsigned i = 0; i < n; i++)
+			fds[i] = (struct pollfd){.fd = first + (int)i};
+		if (n == 0 || poll(fds, n, 0) < 0)
+			break;
+		for (unsigned i = 0; i < n; i++)
+			open += !(fds[i].revents & POLLNVAL);
+		if ((rlim_t)first + n >= limit.rlim_cur)
+			break;
+	}
+	return open;
 }
 
 int

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-DOCUMENTS = ["README.md", "CODING.md", "NEWS.md", "docs/threat-model.md"]
+DOCUMENTS = ["README.md", "CODING.md", "NEWS.md", "docs/threat-model.md", "docs/monitoring.md"]
 
 
 def read(name):
@@ -70,3 +70,9 @@ def test_the_readme_names_each_label():
     assert labels
     for label in labels:
         assert "operatord.io" + label in text, label
+
+
+def test_the_metrics_are_those_of_the_table(build):
+    done = subprocess.run([os.path.join(TOP, "scripts/metrics-doc"), "--check", os.path.abspath(build)], capture_output=True, text=True,
+                          check=False)
+    assert done.returncode == 0, done.stdout + done.stderr

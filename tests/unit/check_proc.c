@@ -675,6 +675,25 @@ START_TEST(lists_its_children)
 }
 END_TEST
 
+START_TEST(counts_what_is_open)
+{
+	unsigned before = proc_open_fds();
+	struct rlimit old, few;
+
+	ck_assert_uint_ge(before, 3);
+	int fd = fcntl(2, F_DUPFD_CLOEXEC, 700);
+	ck_assert_int_ge(fd, 700);
+	ck_assert_uint_eq(proc_open_fds(), before + 1);
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &old), 0);
+	few = (struct rlimit){.rlim_cur = 300, .rlim_max = old.rlim_max};
+	if (!under_valgrind() && setrlimit(RLIMIT_NOFILE, &few) == 0)
+		ck_assert_uint_eq(proc_open_fds(), before);
+	(void)setrlimit(RLIMIT_NOFILE, &old);
+	(void)close(fd);
+	ck_assert_uint_eq(proc_open_fds(), before);
+}
+END_TEST
+
 int
 main(int argc, char **argv)
 {
@@ -707,6 +726,7 @@ main(int argc, char **argv)
 		tcase, tells_ends_in_words, 0, sizeof(ends_in_words) / sizeof(*ends_in_words));
 	tcase_add_test(tcase, sanitizes_descriptors);
 	tcase_add_test(tcase, pipes_close_on_exec);
+	tcase_add_test(tcase, counts_what_is_open);
 	tcase_add_test(tcase, lists_its_children);
 	suite_add_tcase(suite, tcase);
 	runner = srunner_create(suite);

@@ -178,7 +178,9 @@ START_TEST(test_metrics)
 	WAIT_FOR(site_number(&site, "counter", "generation") >= 2 &&
 		 site_is(&site, "counter", "live"));
 	expect("/metrics", 200, "operatord_lists_total{controller=\"counter\"} 20\n");
-	expect("/metrics", 200, "operatord_worker_restarts_total{controller=\"counter\"} 1\n");
+	expect("/metrics", 200,
+		"operatord_worker_restarts_total{controller=\"counter\",reason=\"killed\"} 1\n");
+	expect("/readyz/counter", 200, "ok");
 	ck_assert_int_eq(site_stop(&site, SIGTERM), 0);
 }
 END_TEST

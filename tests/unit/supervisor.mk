@@ -1,5 +1,5 @@
 unit_supervisor = tests/unit/check_restart tests/unit/check_checker tests/unit/check_supervisor \
-	tests/unit/check_supervisor_reload tests/unit/check_supervisor_auto tests/unit/check_supervisor_doors
+	tests/unit/check_supervisor_reload tests/unit/check_supervisor_auto tests/unit/check_supervisor_doors tests/unit/check_pages
 supervisor_test_cppflags = $(AM_CPPFLAGS) $(CJSON_CFLAGS) $(CHECK_CFLAGS)
 supervisor_test_libs = libsupervisor.a libconfig.a libtemplate.a libkube.a libproc.a libsandbox.a libcommon.a libloop.a libcommon.a \
 	$(SANDBOX_LIBS) $(MHD_LIBS) $(JQ_LIBS) $(SSL_LIBS) $(LOOP_LIBS) $(COMMON_LIBS) $(CHECK_LIBS)
@@ -29,3 +29,6 @@ tests_unit_check_checker_LDADD = libproc.a libsandbox.a libloop.a libcommon.a li
 tests_unit_check_supervisor_doors_SOURCES = tests/unit/check_supervisor_doors.c $(supervisor_test_site)
 tests_unit_check_supervisor_doors_CPPFLAGS = $(supervisor_test_cppflags)
 tests_unit_check_supervisor_doors_LDADD = $(supervisor_test_libs)
+
+tests_unit_check_pages_CPPFLAGS = $(supervisor_test_cppflags)
+tests_unit_check_pages_LDADD = $(supervisor_test_libs)
