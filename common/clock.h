@@ -16,6 +16,8 @@ uint64_t clock_random(void);
 void clock_random_bytes(void *out, size_t n);
 /* RFC 3339 with fraction digits (0, 3 or 6) in UTC, as Kubernetes writes it: "2026-11-30T22:05:00Z". out holds 32 bytes. */
 void clock_format_rfc3339(char out[32], int64_t wall_ns, int digits);
+/* Reads it, with any zone and any digits (those beyond the ninth are dropped), in capitals. 0 or -EINVAL. */
+int clock_parse_rfc3339(const char *text, int64_t *ret_wall_ns);
 
 #define NSEC_PER_MSEC 1000000LL
 #define NSEC_PER_SEC  1000000000LL

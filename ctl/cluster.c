@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/kube/discovery.h"
+#include "common/kube/exec.h"
 #include "common/kube/kubeconfig.h"
 #include "ctl/ctl.h"
 
@@ -13,6 +14,7 @@ ctl_connect(const struct ctl *ctl, struct loop *loop)
 {
 	struct kubeconfig_options options = {0};
 	struct kube_target *target;
+	struct kube_source source = {0};
 	struct error err = {0};
 
 	kubeconfig_options_from_environment(&options);
@@ -23,9 +25,17 @@ ctl_connect(const struct ctl *ctl, struct loop *loop)
 		ctl_complain("%s", err.text);
 		return NULL;
 	}
-	struct kube *kube = kube_new(loop, target, &err);
+	struct kube *kube = NULL;
+	if (!target->exec || kube_exec_new(loop, target, NULL, NULL, &source, &err) == 0)
+		kube = kube_new(loop, target, &err);
+	else
+		kube_target_free(target);
 	if (!kube)
 		ctl_complain("%s", err.text);
+	if (!kube && source.free)
+		source.free(source.data);
+	else if (source.ask)
+		kube_use_source(kube, &source);
 	return kube;
 }
 

@@ -9,7 +9,7 @@ sbin_PROGRAMS += operatord
 operatord_SOURCES = supervisor/main.c
 operatord_CPPFLAGS = $(AM_CPPFLAGS) $(CJSON_CFLAGS)
 # The order is that of the dependencies: an archive stands before those that it needs.
-operatord_LDADD = libsupervisor.a libworkers.a libconfig.a libtemplate.a libkube.a libkubehttp.a libproc.a libsandbox.a libcommon.a libloop.a libcommon.a \
+operatord_LDADD = libsupervisor.a libworkers.a libconfig.a libtemplate.a libkubeexec.a libkube.a libkubehttp.a librunner.a libproc.a libsandbox.a libcommon.a libloop.a libcommon.a \
 	$(SANDBOX_LIBS) $(MHD_LIBS) $(JQ_LIBS) $(CURL_LIBS) $(SSL_LIBS) $(LOOP_LIBS) $(COMMON_LIBS)
 
 systemdsystemunitdir = $(prefix)/lib/systemd/system

@@ -20,6 +20,7 @@
 #include "common/clock.h"
 #include "common/config/config.h"
 #include "common/kube/client.h"
+#include "common/kube/exec.h"
 #include "common/kube/kubeconfig.h"
 #include "common/log.h"
 #include "common/loop/loop.h"
@@ -212,12 +213,19 @@ refuse(struct worker *w, int exit_code, const struct error *err)
 	return exit_code;
 }
 
-/* Reads what comes from the environment before template_init() clears it. */
+static void
+on_lost(void *data)
+{
+	stop(data, WORKER_EXIT_FAILURE);
+}
+
+/* Reads what comes from the environment before template_init() clears it, and forks what is to be forked before anything is connected. */
 static int
 connect_kube(struct worker *w)
 {
 	struct kubeconfig_options options = {0};
 	struct kube_target *target = NULL;
+	struct kube_source source = {0};
 	struct error err = {0};
 	int r;
 
@@ -225,6 +233,8 @@ connect_kube(struct worker *w)
 	options.path = w->config->kubeconfig;
 	options.context = w->config->context;
 	r = kubeconfig_load(&options, &target, &err);
+	if (r == 0 && target->exec != NULL)
+		r = kube_exec_new(w->loop, target, on_lost, w, &source, &err);
 	template_init();
 	if (r < 0)
 		return refuse(w,
@@ -233,8 +243,12 @@ connect_kube(struct worker *w)
 			&err);
 	log_debug("cluster: %s, from %s", target->server, target->source);
 	w->kube = kube_new(w->loop, target, &err);
+	if (w->kube == NULL && source.free != NULL)
+		source.free(source.data);
 	if (w->kube == NULL)
 		return refuse(w, WORKER_EXIT_CONFIG, &err);
+	if (source.ask != NULL)
+		kube_use_source(w->kube, &source);
 	scoreboard_set_server(kube_host(w->kube));
 	return 0;
 }

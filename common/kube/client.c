@@ -6,7 +6,9 @@
  * Owners may cancel and free from any callback. So nothing of a request is touched once its owner was called, except in done,
  * before which it is taken off every list.
  *
- * Certificate files that changed get a new HTTP client; the old one lives until its last request ends.
+ * Certificates that changed get a new HTTP client; the old one lives until its last request ends.
+ *
+ * Requests for which there is no credential yet are parked in the list, without an HTTP request, until the source has answered.
  */
 #include "config.h"
 
@@ -22,6 +24,7 @@
 #include "common/kube/credentials.h"
 #include "common/kube/http.h"
 #include "common/kube/judge.h"
+#include "common/kube/renewal.h"
 #include "common/kube/url.h"
 #include "common/log.h"
 #include "common/memory.h"
@@ -42,6 +45,11 @@ struct kube {
 	struct kube_target *target;
 	struct credentials credentials;
 	struct identity *identity;
+	struct renewal renewal;
+	struct loop_timer *trouble; /* fails what is parked while there is nothing to ask */
+	unsigned batch;             /* of parked requests; grows as they are released */
+	bool releasing,
+		dead; /* freed, but for its own memory, by an owner who was called in turn */
 	LIST_HEAD(kube_requests, kube_request) requests;
 	char host[272];
 };
@@ -61,6 +69,8 @@ struct kube_request {
 	int64_t started_ns, sent_ns;            /* sent_ns: of the last try */
 	unsigned generation;                    /* of the credentials that it was sent with */
 	bool retried, too_large;
+	bool parked;    /* waits for a credential */
+	unsigned batch; /* since when */
 	int status;
 	struct buf answer;
 };
@@ -119,25 +129,31 @@ leave_identity(struct kube_request *r)
 		identity_free(identity);
 }
 
+/* For certificates that have changed; says so, with where they are from. */
 static void
-renew_files(struct kube *kube)
+renew_identity(struct kube *kube, const char *what)
 {
 	struct error err = {0};
 	struct identity *fresh, *old = kube->identity;
 
-	if (!credentials_refresh_files(&kube->credentials))
-		return;
 	fresh = identity_new(kube, &err);
 	if (fresh == NULL) {
 		/* Half of a rotation: the next failure looks again. */
-		log_warn("%s: changed certificate files can't be used yet: %s",
-			kube->target->source, err.text);
+		log_warn("%s: changed %s can't be used yet: %s", kube->target->source, what,
+			err.text);
 		return;
 	}
-	log_info("%s: certificate files have changed and are in use", kube->target->source);
+	log_info("%s: %s have changed and are in use", kube->target->source, what);
 	kube->identity = fresh;
 	if (old->uses == 0)
 		identity_free(old);
+}
+
+static void
+renew_files(struct kube *kube)
+{
+	if (credentials_refresh_files(&kube->credentials))
+		renew_identity(kube, "certificate files");
 }
 
 /* --- Results ------------------------------------------------------------------ */
@@ -246,6 +262,17 @@ on_body(void *data, const char *bytes, size_t length)
 }
 
 static int send_request(struct kube_request *r);
+static bool await_credential(struct kube_request *r, bool refused);
+
+/* As before it was sent. */
+static void
+rewind_request(struct kube_request *r)
+{
+	r->retried = true;
+	r->status = 0;
+	buf_reset(&r->answer);
+	leave_identity(r);
+}
 
 /* Once, with other credentials than those that were refused; false when there are none. */
 static bool
@@ -259,12 +286,15 @@ try_again(struct kube_request *r, const struct http_result *http)
 	if (http->status == 401)
 		credentials_refresh_token(&kube->credentials, true);
 	renew_files(kube);
-	if (!refused || r->retried || r->generation == kube->credentials.generation)
+	if (!refused || r->retried)
 		return false;
-	r->retried = true;
-	r->status = 0;
-	buf_reset(&r->answer);
-	leave_identity(r);
+	if (r->generation == kube->credentials.generation) {
+		if (!await_credential(r, true))
+			return false;
+		rewind_request(r);
+		return true;
+	}
+	rewind_request(r);
 	return send_request(r) == 0;
 }
 
@@ -339,7 +369,7 @@ static struct kube_request *
 launch(struct kube_request *r)
 {
 	credentials_refresh_token(&r->kube->credentials, false);
-	if (r->body.failed || send_request(r) < 0) {
+	if (r->body.failed || (!await_credential(r, false) && send_request(r) < 0)) {
 		request_free(r);
 		return NULL;
 	}
@@ -385,6 +415,103 @@ kube_cancel(struct kube_request *r)
 	request_free(r);
 }
 
+/* --- Requests that wait for a credential ---------------------------------------- */
+
+static struct kube_request *
+find_parked(struct kube *kube)
+{
+	struct kube_request *r;
+
+	LIST_FOREACH(r, &kube->requests, link)
+	if (r->parked && r->batch != kube->batch)
+		break;
+	return r;
+}
+
+static void
+fail_parked(struct kube_request *r)
+{
+	struct kube_result result = {.outcome = KUBE_UNAUTHORIZED,
+		.body = "",
+		.duration_ns = clock_monotonic_ns() - r->started_ns};
+
+	(void)snprintf(
+		result.message, sizeof(result.message), "%s", renewal_trouble(&r->kube->renewal));
+	log_apply_mask(result.message);
+	LIST_REMOVE(r, link);
+	r->done(r->callbacks.data, &result);
+	request_free(r);
+}
+
+/* Those that are parked by now, and not what their owners start meanwhile. */
+static void
+release_parked(struct kube *kube, bool send)
+{
+	struct kube_request *r;
+
+	kube->batch++;
+	kube->releasing = true;
+	/* Freed, it has no requests. */
+	while ((r = find_parked(kube)) != NULL) {
+		r->parked = false;
+		if (!send || send_request(r) < 0)
+			fail_parked(r);
+	}
+	kube->releasing = false;
+	if (kube->dead)
+		free(kube);
+}
+
+static void
+on_credential(void *data, const struct kube_credential *credential, const char *why)
+{
+	struct kube *kube = data;
+
+	renewal_answered(&kube->renewal, credential, why);
+	if (credential != NULL && credentials_set(&kube->credentials, credential))
+		renew_identity(kube, "client certificates");
+	release_parked(kube, credential != NULL);
+}
+
+static void
+on_trouble(void *data)
+{
+	struct kube *kube = data;
+
+	if (!kube->renewal.asking)
+		release_parked(kube, false);
+}
+
+/* Whether the request has to wait; refused: what it was sent with is not good. */
+static bool
+await_credential(struct kube_request *r, bool refused)
+{
+	struct kube *kube = r->kube;
+
+	switch (renewal_look(&kube->renewal, refused)) {
+	case RENEWAL_NONE:
+		return false;
+	case RENEWAL_ASK:
+		renewal_ask(&kube->renewal, on_credential, kube);
+		break;
+	case RENEWAL_TROUBLE:
+		loop_timer_set(kube->trouble, 0);
+		break;
+	case RENEWAL_WAIT:
+		break;
+	}
+	r->parked = true;
+	r->batch = kube->batch;
+	return true;
+}
+
+void
+kube_use_source(struct kube *kube, const struct kube_source *source)
+{
+	renewal_init(&kube->renewal, source);
+	kube->trouble = loop_timer_new(kube->loop, on_trouble, kube);
+}
+
 /* --- The client --------------------------------------------------------------------- */
 
 struct kube *
@@ -422,10 +549,14 @@ kube_free(struct kube *kube)
 		return;
 	while ((r = LIST_FIRST(&kube->requests)) != NULL)
 		kube_cancel(r);
+	renewal_free(&kube->renewal);
+	loop_timer_free(kube->trouble);
 	identity_free(kube->identity);
 	credentials_clear(&kube->credentials);
 	kube_target_free(kube->target);
-	free(kube);
+	kube->dead = true;
+	if (!kube->releasing)
+		free(kube);
 }
 
 const struct kube_target *

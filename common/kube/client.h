@@ -58,9 +58,28 @@ struct kube_call {
 	size_t body_limit;         /* 0: 16 MiB */
 };
 
+/* A credential that a source gives. */
+struct kube_credential {
+	const char *token;              /* NULL: none */
+	const char *cert_pem, *key_pem; /* NUL-terminated, both or neither */
+	int64_t expires_wall_ns;        /* 0: at no known time */
+};
+/* Where credentials come from that are neither text nor file (common/kube/exec.h). Asked when there is none, when it has expired, and after a 401. */
+struct kube_source {
+	/* answer is called once, never from inside; credential NULL: why says what went wrong. One question at a time. */
+	void (*ask)(void *data, void (*answer)(void *owner, const struct kube_credential *credential, const char *why), void *owner);
+	void (*free)(void *data); /* nothing is answered any more */
+	void *data;
+};
+
 /* Takes the target. NULL with the cause. */
 struct kube *kube_new(struct loop *loop, struct kube_target *target, struct error *err);
 void kube_free(struct kube *kube);
+/*
+ * Takes the source, before the first request. Requests wait for its answer; when it has none they fail as KUBE_UNAUTHORIZED with its words, and it is not
+ * asked again for 1 s, then 2 s and so on up to 30 s. After a 401 it is asked once a request, and not within 5 s of its last answer.
+ */
+void kube_use_source(struct kube *kube, const struct kube_source *source);
 const struct kube_target *kube_target(const struct kube *kube);
 /* host:port, for the label host and messages. */
 const char *kube_host(const struct kube *kube);

@@ -129,6 +129,33 @@ read_pem(struct credentials *c, const char *path, struct buf *out)
 }
 
 static bool
+set_pem(const char *given, char **pem, size_t *length)
+{
+	if (given == NULL ? *pem == NULL : *pem != NULL && strcmp(*pem, given) == 0)
+		return false;
+	memory_burn(*pem, *length);
+	*pem = given != NULL ? xstrdup(given) : NULL;
+	*length = given != NULL ? strlen(given) : 0;
+	return true;
+}
+
+bool
+credentials_set(struct credentials *c, const struct kube_credential *given)
+{
+	struct kube_target *t = c->target;
+	bool changed = set_pem(given->cert_pem, &t->cert_pem, &t->cert_pem_length);
+
+	changed |= set_pem(given->key_pem, &t->key_pem, &t->key_pem_length);
+	if (given->token != NULL)
+		set_authorization(c, "Bearer", given->token);
+	else if (c->authorization != NULL)
+		credentials_clear(c);
+	if (changed)
+		c->generation++;
+	return changed;
+}
+
+static bool
 replace(const char *path, struct buf *new, char **pem, size_t *length)
 {
 	if (path == NULL ||

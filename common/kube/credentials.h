@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "common/error.h"
+#include "common/kube/client.h"
 #include "common/kube/kubeconfig.h"
 
 struct credentials {
@@ -23,5 +24,7 @@ void credentials_clear(struct credentials *c);
 void credentials_refresh_token(struct credentials *c, bool force);
 /* Reads certificate files again; true when any has changed. On failure all stay as they are. */
 bool credentials_refresh_files(struct credentials *c);
+/* Takes over what a source gave; its certificate replaces the target's. Whether a certificate has changed. */
+bool credentials_set(struct credentials *c, const struct kube_credential *given);
 
 #endif

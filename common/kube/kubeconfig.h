@@ -4,8 +4,8 @@
  *
  * Order (kubectl's): the explicit path; else $KUBECONFIG (a list, merged, the first wins); else, in a pod
  * (KUBERNETES_SERVICE_HOST set and the token file there), the service account; else ~/.kube/config.
- * Only the chosen context's cluster and user are validated. What is not supported (exec, auth-provider, proxy-url with another
- * scheme than http/https/socks5) is refused by name when the chosen user or cluster has it.
+ * Only the chosen context's cluster and user are validated. What is not supported (auth-provider, exec that needs a terminal, proxy-url with
+ * another scheme than http/https/socks5) is refused by name when the chosen user or cluster has it.
  */
 #ifndef COMMON_KUBE_KUBECONFIG_H
 #define COMMON_KUBE_KUBECONFIG_H
@@ -13,6 +13,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include "common/error.h"
+
+/* A program that gives credentials (client.authentication.k8s.io). https://kubernetes.io/docs/reference/config-api/client-authentication.v1/ */
+struct kube_exec {
+	char *api_version;  /* client.authentication.k8s.io/v1 or v1beta1 */
+	char **argv;        /* NULL-terminated; argv[0]: an absolute path, or a name without a slash to be looked for in PATH */
+	char **env;         /* "NAME=value" beside the environment, NULL-terminated; the last is KUBERNETES_EXEC_INFO */
+	char *install_hint; /* for people, when there is no such program; NULL: none */
+};
 
 /* One server with one identity. Owns all its strings; kube_target_free() burns the secret ones. */
 struct kube_target {
@@ -27,6 +35,7 @@ struct kube_target {
 	char *ca_file, *cert_file, *key_file; /* where they came from, NULL for -data: to be read again on rotation */
 	char *token;           /* static bearer token; token_file wins when both are there, as in client-go */
 	char *token_file;
+	struct kube_exec *exec; /* NULL: none; never beside a token, password or certificate */
 	char *basic;           /* base64 of username:password (RFC 7617), for proxies that ask for it: API servers take none since 1.19; NULL: none */
 	char **headers;        /* whole lines to be sent with each request: "Impersonate-User: jane" (user impersonation of the Kubernetes API) */
 	size_t n_headers;

@@ -53,6 +53,10 @@ int kubeconfig_pem(const struct kubeconfig_entry *entry, const char *key, char *
 	struct error *err);
 /* The user's entry into target: credentials and whom to impersonate. */
 int kubeconfig_user(const struct kubeconfig_entry *entry, const char *name, struct kube_target *target, struct error *err);
+/* The user's program for credentials into target->exec, which is left alone when there is none; cluster: what the program is told of it. */
+int kubeconfig_exec(const struct kubeconfig_entry *entry, const char *name, const struct kubeconfig_entry *cluster,
+	struct kube_target *target, struct error *err);
+void kube_exec_free(struct kube_exec *exec);
 /* The chosen context of a set as a target; options give the context. */
 int kubeconfig_target(const struct kubeconfig_set *set, const char *context, struct kube_target **ret, struct error *err);
 /* A pod's service account. */

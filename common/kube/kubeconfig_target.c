@@ -200,7 +200,8 @@ fill(const struct kubeconfig_set *set, const struct kubeconfig_entry *context, c
 	if (r == -ENOENT)
 		who = user_name == NULL ? ", no user: anonymous"
 					: ", its user is not defined: anonymous";
-	else if (r < 0 || (r = kubeconfig_user(&user, user_name, target, err)) < 0)
+	else if (r < 0 || (r = kubeconfig_user(&user, user_name, target, err)) < 0 ||
+		 (r = kubeconfig_exec(&user, user_name, &cluster, target, err)) < 0)
 		return r;
 	target->namespace_ = namespace_ == NULL ? NULL : xstrdup(namespace_);
 	target->source = xasprintf("kubeconfig %s, context %s%s%s", context->file->path, name, who,
@@ -215,7 +216,7 @@ check_plain(const struct kube_target *target, struct error *err)
 	if (strncmp(target->server, "http://", 7) != 0)
 		return 0;
 	if (target->token != NULL || target->token_file != NULL || target->basic != NULL ||
-		target->cert_pem != NULL)
+		target->cert_pem != NULL || target->exec != NULL)
 		return error_set(err, -EINVAL,
 			"%s: credentials are not sent to %s without TLS; use https://",
 			target->source, target->server);
@@ -264,6 +265,7 @@ kube_target_free(struct kube_target *target)
 		return;
 	burn_text(target->token);
 	burn_text(target->basic);
+	kube_exec_free(target->exec);
 	burn_text(target->proxy_url); /* may hold a password */
 	memory_burn(target->key_pem, target->key_pem_length);
 	for (size_t i = 0; i < target->n_headers; i++)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The user's entry of a kubeconfig: token, certificate or password, and whom to impersonate (as, as-uid, as-groups, as-user-extra).
+ * Its exec is read by kubeconfig_exec.c.
  *
  * What operatord cannot do is refused by name, for to leave it out would mean to run as somebody else. Impersonation becomes header
  * lines here, once: nothing else needs to know of it. https://kubernetes.io/docs/reference/access-authn-authz/authentication/#user-impersonation
@@ -23,9 +24,8 @@
 static const struct {
 	const char *key, *instead;
 } refused[] = {
-	{"exec", "use a token, tokenFile or client certificate"},
 	{"auth-provider",
-		"kubectl has dropped it too; use a token, tokenFile or client certificate"},
+		"kubectl has dropped it too; use exec, a token, tokenFile or client certificate"},
 };
 
 static int

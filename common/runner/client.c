@@ -5,6 +5,8 @@
  * so that a callback can't come before its caller is ready for it.
  *
  * The end of the socket is the runner's end: it alone holds the other end.
+ *
+ * Callbacks may free the runner: what goes on behind one stands between enter() and leave(), which says whether there is one left.
  */
 #include "config.h"
 
@@ -67,12 +69,30 @@ list_take(struct run_list *list)
 
 /* --- the runs --- */
 
-/* Begins what there is room for, from the loop. Nothing of the runner is used behind the last callback but what cannot be freed in it. */
+static void
+enter(struct runner *r)
+{
+	r->depth++;
+}
+
+static bool
+leave(struct runner *r)
+{
+	bool dead = r->dead;
+
+	if (--r->depth == 0 && dead)
+		free(r);
+	return !dead;
+}
+
+/* Begins what there is room for, from the loop. */
 static void
 on_kick(void *data)
 {
 	struct runner *r = data;
 
+	enter(r);
+	/* Freed, it has none that wait. */
 	while (r->waiting.first != NULL && r->running.n < r->options.concurrency) {
 		struct runner_run *run = list_take(&r->waiting);
 		const char *failed;
@@ -82,6 +102,7 @@ on_kick(void *data)
 		else
 			run_answer_not_started(run, -error, failed);
 	}
+	(void)leave(r);
 }
 
 static void
@@ -119,47 +140,65 @@ on_report(struct runner *r, const struct runner_message *message)
 	run_answer(run, RUNNER_LOST, &message->report);
 }
 
+/* Answers all runs of a list alike. Whether the runner is still there. */
+static bool
+answer_all(struct runner *r, struct run_list *list, enum runner_outcome outcome)
+{
+	struct runner_run *run;
+
+	enter(r);
+	while ((run = list_take(list)) != NULL)
+		run_answer(run, outcome, NULL);
+	return leave(r);
+}
+
 static void
 on_lost(struct runner *r)
 {
-	void (*lost)(void *data) = r->options.lost;
-	void *data = r->options.data;
-	struct runner_run *run;
-
 	loop_io_set(r->io, r->fd, 0);
 	(void)close(r->fd);
 	r->fd = -1;
 	/* It closes its socket by dying, a moment before it can be reaped; runner_free() tries again. One that hangs is not waited for. */
 	(void)waitpid(r->pid, NULL, WNOHANG);
-	while ((run = list_take(&r->running)) != NULL)
-		run_answer(run, RUNNER_LOST, NULL);
-	while ((run = list_take(&r->waiting)) != NULL)
-		run_answer(run, RUNNER_LOST, NULL);
-	if (lost != NULL)
-		lost(data);
+	if (!answer_all(r, &r->running, RUNNER_LOST) || !answer_all(r, &r->waiting, RUNNER_LOST))
+		return;
+	if (r->options.lost != NULL)
+		r->options.lost(r->options.data);
 	else
 		say_stopped(r);
+}
+
+/* 1: go on; 0: a callback has freed the runner; else -errno, -EPIPE at the end. */
+static int
+take_message(struct runner *r)
+{
+	struct runner_message message;
+	int fds[RUNNER_FDS_MAX], got;
+	size_t n_fds;
+
+	got = runner_message_receive(r->fd, &message, fds, &n_fds);
+	if (got == -EBADMSG)
+		log_warn("a message that is not the runner's was dropped");
+	if (got != 1)
+		return got == -EBADMSG ? 1 : got == 0 ? -EPIPE : got;
+	for (size_t i = 0; i < n_fds; i++)
+		(void)close(fds[i]);
+	enter(r);
+	on_report(r, &message);
+	return leave(r) ? 1 : 0;
 }
 
 static void
 on_socket(void *data, int events)
 {
 	struct runner *r = data;
-	struct runner_message message;
-	int fds[RUNNER_FDS_MAX], got;
-	size_t n_fds;
+	int got;
 
 	(void)events;
-	while ((got = runner_message_receive(r->fd, &message, fds, &n_fds)) == 1 ||
-		got == -EBADMSG) {
-		if (got == -EBADMSG) {
-			log_warn("a message that is not the runner's was dropped");
-			continue;
-		}
-		for (size_t i = 0; i < n_fds; i++)
-			(void)close(fds[i]);
-		on_report(r, &message);
-	}
+	while ((got = take_message(r)) == 1)
+		;
+	if (got == 0)
+		return;
 	if (got != -EAGAIN) {
 		on_lost(r);
 		return;
@@ -223,11 +262,9 @@ static void
 on_stop(void *data)
 {
 	struct runner *r = data;
-	struct runner_run *run;
 
-	while ((run = list_take(&r->waiting)) != NULL)
-		run_answer(run, RUNNER_STOPPED, NULL);
-	say_stopped(r);
+	if (answer_all(r, &r->waiting, RUNNER_STOPPED))
+		say_stopped(r);
 }
 
 void
@@ -262,7 +299,9 @@ runner_free(struct runner *r)
 	loop_io_free(r->io);
 	loop_timer_free(r->kick);
 	loop_timer_free(r->grace);
-	free(r);
+	r->dead = true;
+	if (r->depth == 0)
+		free(r);
 }
 
 /* --- the start --- */

@@ -36,6 +36,8 @@ struct runner {
 	struct run_list waiting, running;
 	uint64_t last_id;
 	bool stopping;
+	unsigned depth; /* of calls that go on behind a callback */
+	bool dead;      /* freed, but for its own memory, by a callback */
 	void (*stopped)(void *data);
 	void *stopped_data;
 };

@@ -63,7 +63,7 @@ struct runner_options {
 	size_t n_commands;
 	unsigned concurrency;     /* 1 to RUNNER_CONCURRENCY_MAX; what is more waits its turn, first come first served */
 	const char *title;        /* process title: "operatord: runner nginx" */
-	void (*lost)(void *data); /* the runner is gone, all runs were answered; may call runner_free(). May be NULL */
+	void (*lost)(void *data); /* the runner is gone, all runs were answered; takes the place of runner_stop()'s callback. May be NULL */
 	void *data;
 };
 
@@ -72,7 +72,7 @@ struct runner_run;
 
 /* 0 or -errno with the cause. Costs a process; a worker without commands has none. */
 int runner_new(struct loop *loop, const struct runner_options *options, struct runner **ret, struct error *err);
-/* Kills what runs, without answering it, and waits for the runner's end: not a call for a turning loop. NULL is fine. */
+/* Kills what runs, without answering it, and waits for the runner's end, some milliseconds: not for a loop that goes on. NULL is fine. */
 void runner_free(struct runner *runner);
 pid_t runner_pid(const struct runner *runner);
 
@@ -112,7 +112,7 @@ struct runner_request {
 	const void *input;         /* stdin, copied; may be NULL when the length is 0 */
 	size_t input_length;
 	int64_t timeout_ns;        /* 0: the command's */
-	/* Called once, never from inside a call of this header; may start and cancel runs. */
+	/* Called once, never from inside a call of this header; may start and cancel runs, and free the runner. */
 	void (*done)(void *data, const struct runner_result *result);
 	/* A line of its log, unless it is empty, without line end and with no secret masked, fd 1 or 2; not NUL-terminated, any bytes. NULL: lines are dropped. */
 	void (*line)(void *data, int fd, const char *text, size_t length);

@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include <check.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -31,6 +32,41 @@ START_TEST(formats)
 
 	clock_format_rfc3339(text, times[_i].ns, times[_i].digits);
 	ck_assert_str_eq(text, times[_i].text);
+}
+END_TEST
+
+static const struct {
+	const char *text;
+	int64_t ns; /* -1: refused */
+} read_times[] = {
+	{"1970-01-01T00:00:00Z", 0},
+	{"2026-11-30T22:05:00.123456789Z", 1796076300123456789},
+	{"2026-11-30T22:05:00.Z", 1796076300000000000},
+	{"2026-11-30T23:35:00.5+01:30", 1796076300500000000},
+	{"2026-11-30T20:05:00-02:00", 1796076300000000000},
+	{"2026-11-30T22:05:00.1234567891234Z", 1796076300123456789},
+	{"2026-11-30t22:05:00Z", -1},
+	{"2026-11-30T22:05:00z", -1},
+	{"", -1},
+	{"2026-11-30", -1},
+	{"2026-11-30T22:05:00", -1},
+	{"2026-11-30 22:05:00Z", -1},
+	{"2026-13-30T22:05:00Z", -1},
+	{"2026-11-30T22:05:00ZZ", -1},
+	{"2026-11-30T22:05:00+1:30", -1},
+	{"2026-11-30T22:05:00+01:3x", -1},
+	{" 026-11-30T22:05:00Z", -1},
+	{"9999-11-30T22:05:00Z", -1},
+	{"2026-11-30T22:05:00+99:00", -1},
+};
+
+START_TEST(reads)
+{
+	int64_t ns = -1;
+	int r = clock_parse_rfc3339(read_times[_i].text, &ns);
+
+	ck_assert_int_eq(r, read_times[_i].ns < 0 ? -EINVAL : 0);
+	ck_assert_int_eq(ns, read_times[_i].ns);
 }
 END_TEST
 
@@ -88,6 +124,7 @@ main(void)
 	int failed;
 
 	tcase_add_loop_test(tcase, formats, 0, sizeof(times) / sizeof(*times));
+	tcase_add_loop_test(tcase, reads, 0, sizeof(read_times) / sizeof(*read_times));
 	tcase_add_test(tcase, monotonic);
 	tcase_add_test(tcase, chance_is_not_shared_by_a_fork);
 	tcase_add_test(tcase, random_bytes_fill_all);

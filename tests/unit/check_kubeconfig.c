@@ -68,6 +68,8 @@ END_TEST
 #define CLUSTER(rest)                                                                             \
 	"current-context: x\ncontexts: [{name: x, context: {cluster: c}}]\nclusters: [{name: c, " \
 	"cluster: {" rest "}}]\n"
+#define V1         "apiVersion: client.authentication.k8s.io/v1"
+#define V1BETA1    "apiVersion: client.authentication.k8s.io/v1beta1"
 #define USER(rest) BASE "users:\n- name: u\n  user: {" rest "}\n"
 
 /* What is refused, and a word that must be in the text. */
@@ -97,7 +99,20 @@ static const struct {
 		"remove one"},
 	{CLUSTER("server: 'https://h', proxy-url: 'ftp://p'"), "proxy-url"}, /* E39 */
 	{CLUSTER("server: 'https://h', tls-server-name: 'a b'"), "tls-server-name"},
-	{USER("exec: {command: x}"), "exec of user \"u\""},
+	{USER("exec: {command: x}"), "apiVersion"},
+	{USER("exec: x"), "exec of user \"u\": must be a map"},
+	{USER("exec: {command: x, apiVersion: client.authentication.k8s.io/v1alpha1}"),
+		"apiVersion"},
+	{USER("exec: {command: x, " V1 "}"), "needs interactiveMode"}, /* E15 */
+	{USER("exec: {command: x, " V1 ", interactiveMode: Always}"), "terminal"},
+	{USER("exec: {command: x, " V1 ", interactiveMode: never}"), "Never or IfAvailable"},
+	{USER("exec: {" V1 ", interactiveMode: Never}"), "needs a command"},
+	{USER("exec: {command: x, " V1BETA1 ", args: [1]}"), "quotes"},
+	{USER("exec: {command: x, " V1BETA1 ", args: a}"), "lists"},
+	{USER("exec: {command: x, " V1BETA1 ", env: [{value: a}]}"), "name"},
+	{USER("exec: {command: x, " V1BETA1 ", env: [{name: a, value: 1}]}"), "quotes"},
+	{USER("exec: {command: x, " V1BETA1 ", provideClusterInfo: 1}"), "true or false"},
+	{USER("exec: {command: x, " V1BETA1 "}, token: t"), "remove one"}, /* E25 */
 	{USER("auth-provider: {name: gcp}"), "auth-provider"},
 	{USER("username: a, token: t"), "remove one"}, {USER("password: b"), "username"},
 	{USER("username: 'a:b'"), "colon"}, {USER("as-groups: [a]"), "no as"},
@@ -164,6 +179,10 @@ static const struct {
 	{CLUSTER("server: 'https://h'"), NULL}, /* E11: no user */
 	{BASE "users: [{name: u}]\n", NULL}, {BASE "users: [{name: u, user: null}]\n", NULL},
 	{USER("exec: null, token: ''"), NULL},
+	{USER("exec: {command: x, " V1BETA1 ", args: null, env: null}"), NULL}, /* E13 */
+	{USER("exec: {command: x, " V1
+	      ", interactiveMode: IfAvailable, args: [], env: [], other: 1}"),
+		NULL},
 	{CLUSTER("server: 'https://h', insecure-skip-tls-verify: true") "users: 17\n",
 		NULL}, /* E35 */
 	{CLUSTER("server: 'https://h', proxy-url: 'socks5://p:1080'"), NULL},
@@ -182,6 +201,42 @@ START_TEST(test_taken)
 	ck_assert_ptr_null(t->token);
 	ck_assert_ptr_null(t->token_file);
 	kube_target_free(t);
+}
+END_TEST
+
+/* A command with a slash stands beside the kubeconfig; one without stays to be looked for. */
+START_TEST(test_exec)
+{
+	static const struct {
+		const char *text, *path; /* of a command, below dir when it begins with a dot */
+	} commands[] = {{"tool", "tool"}, {"/opt/tool", "/opt/tool"}, {"./tool", "./tool"},
+		{"bin/tool", "./bin/tool"}};
+	struct error err = {0};
+
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		char *text = xasprintf(USER("exec: {command: %s, " V1BETA1
+					    ", args: [a, 'b c'], env: [{name: K, value: v}]}"),
+			commands[i].text);
+		struct kube_target *t = load_text(text, NULL, &err);
+
+		ck_assert_msg(t != NULL, "%s", err.text);
+		if (commands[i].path[0] == '.') {
+			ck_assert_msg(strncmp(t->exec->argv[0], dir, strlen(dir)) == 0, "%s",
+				t->exec->argv[0]);
+			ck_assert_msg(strstr(t->exec->argv[0], commands[i].text) != NULL, "%s",
+				t->exec->argv[0]);
+		} else {
+			ck_assert_str_eq(t->exec->argv[0], commands[i].path);
+		}
+		ck_assert_str_eq(t->exec->argv[1], "a");
+		ck_assert_str_eq(t->exec->argv[2], "b c");
+		ck_assert_ptr_null(t->exec->argv[3]);
+		ck_assert_str_eq(t->exec->env[0], "K=v");
+		ck_assert_ptr_nonnull(strstr(t->exec->env[1], "\"interactive\":false"));
+		ck_assert_ptr_null(t->exec->env[2]);
+		kube_target_free(t);
+		free(text);
+	}
 }
 END_TEST
 
@@ -381,6 +436,7 @@ main(void)
 	tcase_add_test(tc, test_impersonation);
 	tcase_add_loop_test(tc, test_refusals, 0, COUNT(refusals));
 	tcase_add_loop_test(tc, test_taken, 0, COUNT(taken));
+	tcase_add_test(tc, test_exec);
 	tcase_add_test(tc, test_files);
 	tcase_add_test(tc, test_relative_path);
 	tcase_add_test(tc, test_merge);

@@ -1,4 +1,4 @@
-unit_kube = tests/unit/check_path tests/unit/check_kubeconfig tests/unit/check_http tests/unit/check_client \
+unit_kube = tests/unit/check_path tests/unit/check_kubeconfig tests/unit/check_http tests/unit/check_client tests/unit/check_exec \
 	tests/unit/check_discovery tests/unit/check_listwatch
 
 kube_test_server = tests/unit/https_server.h tests/unit/https_server.c tests/unit/https_certs.h tests/unit/https_certs.c \
@@ -29,3 +29,7 @@ tests_unit_check_discovery_LDADD = $(kube_test_libs)
 tests_unit_check_listwatch_SOURCES = tests/unit/check_listwatch.c $(kube_test_server)
 tests_unit_check_listwatch_CPPFLAGS = $(kube_test_cppflags)
 tests_unit_check_listwatch_LDADD = $(kube_test_libs)
+
+tests_unit_check_exec_SOURCES = tests/unit/check_exec.c $(kube_test_server)
+tests_unit_check_exec_CPPFLAGS = $(kube_test_cppflags)
+tests_unit_check_exec_LDADD = libkubeexec.a libkube.a libkubehttp.a librunner.a libproc.a $(kube_test_libs)
