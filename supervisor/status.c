@@ -7,6 +7,7 @@
 
 #include "common/clock.h"
 #include "common/json.h"
+#include "common/sandbox/sandbox.h"
 #include "supervisor/core.h"
 #include "supervisor/pages.h"
 
@@ -115,6 +116,18 @@ put_config(struct buf *out, const struct supervisor *sup)
 	buf_adds(out, "]}");
 }
 
+/* What the workers' sandbox has to do without: null is nothing. */
+static void
+put_missing(struct buf *out)
+{
+	const char *missing = sandbox_missing();
+
+	if (missing)
+		put_text(out, "sandboxMissing", missing);
+	else
+		buf_adds(out, ",\"sandboxMissing\":null");
+}
+
 void
 status_document(struct supervisor *sup, struct buf *out)
 {
@@ -123,6 +136,7 @@ status_document(struct supervisor *sup, struct buf *out)
 	buf_addf(out, "{\"pid\":%d,\"version\":\"" PACKAGE_VERSION "\"", (int)getpid());
 	put_number(out, "uptimeSeconds", (double)(now_ns - sup->started_ns) / 1e9);
 	buf_addf(out, ",\"stopping\":%s", sup->stopping ? "true" : "false");
+	put_missing(out);
 	put_config(out, sup);
 	buf_adds(out, ",\"workers\":[");
 	for (struct sup_worker *worker = sup->workers; worker; worker = worker->next) {

@@ -66,6 +66,7 @@ def test_what_the_kernel_says_of_a_worker(site):
         assert int(proc(pid, "oom_score_adj")) == min(1000, supervisor + OOM_SCORE_ADD)
         assert os.stat(f"/proc/{pid}/environ").st_uid == 0, "it is not dumpable"
     assert status_of(site.operatord.pid)["Seccomp"] == "0"
+    assert site.operatord.status()["sandboxMissing"] in (None, "Landlock")
 
 
 def test_a_worker_holds_few_descriptors(site, objects):
