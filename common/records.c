@@ -36,6 +36,7 @@ is_known(uint32_t type)
 	case RECORD_STOP:
 	case RECORD_LOG_LEVEL:
 	case RECORD_STATE:
+	case RECORD_CURED:
 	case RECORD_RELOAD:
 	case RECORD_STATUS:
 	case RECORD_LINE:

@@ -22,6 +22,7 @@ enum record_type {
 	RECORD_LOG_LEVEL, /* value: enum log_level */
 	/* worker -> supervisor (pipe up) */
 	RECORD_STATE = 16, /* value: enum worker_state; text: the cause in words, may be empty */
+	RECORD_CURED,      /* text: an object on the worker's list of suspects that was reconciled from end to end, or is gone */
 	/* operatorctl -> supervisor (control socket) */
 	RECORD_RELOAD = 32, /* answered by RECORD_LINE records and one RECORD_END */
 	RECORD_STATUS,      /* the same; each RECORD_LINE is a part of one JSON document, to be joined */

@@ -204,16 +204,22 @@ scoreboard_set_state(enum worker_state state, const char *cause)
 }
 
 void
-scoreboard_enter(const char *namespace_, const char *name)
+scoreboard_key(const char *namespace_, const char *name, char out[SCOREBOARD_KEY_MAX])
 {
 	size_t n = 0;
 
-	scoreboard_begin();
 	if (namespace_ && *namespace_) {
-		n = put_text(mine->busy_key, sizeof(mine->busy_key) - 1, namespace_);
-		mine->busy_key[n++] = '/';
+		n = put_text(out, SCOREBOARD_KEY_MAX - 1, namespace_);
+		out[n++] = '/';
 	}
-	(void)put_text(mine->busy_key + n, sizeof(mine->busy_key) - n, name);
+	(void)put_text(out + n, SCOREBOARD_KEY_MAX - n, name);
+}
+
+void
+scoreboard_enter(const char *namespace_, const char *name)
+{
+	scoreboard_begin();
+	scoreboard_key(namespace_, name, mine->busy_key);
 	mine->busy_since_ns = clock_monotonic_ns();
 	scoreboard_end();
 }

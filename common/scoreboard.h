@@ -52,6 +52,8 @@ void scoreboard_end(void);
 void scoreboard_set_server(const char *host);
 /* Also keeps live_since_ns. cause may be NULL. */
 void scoreboard_set_state(enum worker_state state, const char *cause);
+/* "namespace/name", or "name": as in busy_key. */
+void scoreboard_key(const char *namespace_, const char *name, char out[SCOREBOARD_KEY_MAX]);
 void scoreboard_enter(const char *namespace_, const char *name); /* before a synchronous step on an object */
 void scoreboard_leave(void);
 void metric_add(enum metric_id id, unsigned series, uint64_t n);

@@ -34,6 +34,13 @@ memory(const struct sup_worker *worker, int64_t now_ns)
 	return worker->pid ? (double)sup_worker_memory(worker) : -1;
 }
 
+static double
+quarantined(const struct sup_worker *worker, int64_t now_ns)
+{
+	(void)now_ns;
+	return (double)poison_held(&worker->poison);
+}
+
 static void
 put_labelled(struct buf *out, const char *name, const struct sup_worker *worker, const char *label,
 	const char *value, unsigned long long number)
@@ -134,6 +141,8 @@ static const struct own_metric own[] = {
 		METRIC_GAUGE, .of_worker = sup_worker_watch_age},
 	{"operatord_worker_resident_memory_bytes", "controller", "Resident memory of the worker's process.",
 		METRIC_GAUGE, .of_worker = memory},
+	{"operatord_quarantined_objects", "controller", "Objects that ended their worker more than once and are left alone for now.",
+		METRIC_GAUGE, .of_worker = quarantined},
 	{"operatord_worker_cpu_seconds_total", "controller", "User and system CPU time of the worker's processes, earlier ones included.",
 		METRIC_COUNTER, .of_worker = sup_worker_cpu},
 	{"operatord_config_last_reload_successful", "", "1 if the last reading of the configuration found no error.",

@@ -60,6 +60,25 @@ put_deaths(struct buf *out, const struct restart *restart)
 	buf_addc(out, ']');
 }
 
+static void
+put_quarantined(struct buf *out, const struct poison *poison)
+{
+	const char *comma = "";
+
+	buf_adds(out, ",\"quarantined\":[");
+	for (size_t i = 0; i < poison->n; i++) {
+		if (poison->suspects[i].until_ns == 0)
+			continue;
+		buf_addf(out, "%s{\"object\":", comma);
+		json_put_string(out, poison->suspects[i].key, strlen(poison->suspects[i].key));
+		put_number(out, "deaths", poison->suspects[i].deaths);
+		put_text(out, "cause", poison->suspects[i].cause);
+		buf_addc(out, '}');
+		comma = ",";
+	}
+	buf_addc(out, ']');
+}
+
 /* Objects in the worker's store: the sum over their statuses; negative without a process. */
 static double
 objects(const struct sup_worker *worker)
@@ -97,6 +116,7 @@ put_worker(struct buf *out, struct sup_worker *worker, int64_t now_ns)
 	put_number(
 		out, "residentMemoryBytes", worker->pid ? (double)sup_worker_memory(worker) : -1);
 	put_deaths(out, &worker->restart);
+	put_quarantined(out, &worker->poison);
 	buf_addc(out, '}');
 }
 

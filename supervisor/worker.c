@@ -81,6 +81,7 @@ static void
 take_config(struct sup_worker *worker, const char *config, size_t length)
 {
 	keep_kinds(worker);
+	poison_clear(&worker->poison); /* other templates may do with them */
 	free(worker->config);
 	worker->config = xstrndup(config, length);
 	worker->config_length = length;
@@ -147,6 +148,7 @@ sup_worker_free(struct sup_worker *worker)
 	for (size_t i = 0; i < worker->n_former_kinds; i++)
 		free(worker->former_kinds[i]);
 	free(worker->former_kinds);
+	poison_clear(&worker->poison);
 	free(worker->file);
 	free(worker->name);
 	free(worker);
@@ -198,6 +200,8 @@ child_main(void *data)
 		.fd_down = WORKER_FD_DOWN,
 		.fd_up = WORKER_FD_UP,
 		.fd_scoreboard = WORKER_FD_SCOREBOARD,
+		.suspects = worker->poison.suspects,
+		.n_suspects = worker->poison.n,
 		.former_kinds = (const char *const *)worker->former_kinds,
 		.controllers = controllers_names(worker->shared)};
 
@@ -332,6 +336,22 @@ say_stopped(const struct sup_worker *worker, int status, const char *text)
 			text);
 }
 
+/* Asked to stop, it was ended by the grace: that says nothing of the object. */
+static void
+blame(struct sup_worker *worker, const char *text)
+{
+	const char *key = worker->copy.busy_key;
+	unsigned deaths;
+
+	if (worker->life == LIFE_STOPPING)
+		return;
+	deaths = poison_note(&worker->poison, key, text, clock_monotonic_ns());
+	log_warn("worker %s (pid %d) ended at work on %s%s", worker->name, (int)worker->pid, key,
+		deaths < POISON_DEATHS ? ""
+				       : ", not for the first time: the object is quarantined, "
+					 "the others go on");
+}
+
 static void
 on_death(void *data, pid_t pid, int status)
 {
@@ -351,8 +371,7 @@ on_death(void *data, pid_t pid, int status)
 		worker->end_cause = cause_of(worker, status);
 	}
 	if (worker->copy.busy_since_ns && *worker->copy.busy_key)
-		log_warn("worker %s (pid %d) ended at work on %s", worker->name, (int)worker->pid,
-			worker->copy.busy_key);
+		blame(worker, text);
 	drop_process(worker);
 	if (WIFEXITED(status) && WEXITSTATUS(status) == WORKER_EXIT_CONFIG)
 		sup_worker_set_state(

@@ -11,6 +11,7 @@
 #include "common/loop/loop.h"
 #include "common/records.h"
 #include "common/scoreboard.h"
+#include "supervisor/poison.h"
 #include "supervisor/restart.h"
 
 struct sup_worker;
@@ -62,6 +63,7 @@ struct sup_worker {
 	pid_t dead_pid;       /* of the last incarnation that died unasked, for the log */
 	char server_host[256]; /* of its API server, for labels; outlives an incarnation */
 	struct restart restart;
+	struct poison poison; /* objects that ended it, under the configuration that it has */
 
 	int fd_down, fd_up, fd_scoreboard;
 	const struct scoreboard *board;

@@ -62,7 +62,9 @@ may_claim(int64_t state)
 static void
 take_record(struct sup_worker *worker, const struct record *record)
 {
-	if (record->generation != worker->generation || record->type != RECORD_STATE)
+	if (record->generation == worker->generation && record->type == RECORD_CURED)
+		poison_cure(&worker->poison, record->text);
+	else if (record->generation != worker->generation || record->type != RECORD_STATE)
 		complain(worker, "sent a record that is not its to send");
 	else if (!may_claim(record->value))
 		complain(worker, "claims a state that is not its to claim");

@@ -20,6 +20,7 @@ static const struct {
 	[VERDICT_APPLY_REJECTED] = {"ApplyRejected", "False", true, false},
 	[VERDICT_FORBIDDEN] = {"Forbidden", "False", true, false},
 	[VERDICT_PAUSED] = {"Paused", "Unknown", false, false},
+	[VERDICT_QUARANTINED] = {"Quarantined", "False", true, false},
 	[VERDICT_PRUNE_BLOCKED] = {"PruneBlocked", "False", true, false},
 	[VERDICT_UNAVAILABLE] = {"Unavailable", "Unknown", false, true},
 };

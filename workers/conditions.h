@@ -21,6 +21,7 @@ enum verdict {
 	VERDICT_APPLY_REJECTED,
 	VERDICT_FORBIDDEN,
 	VERDICT_PAUSED,
+	VERDICT_QUARANTINED, /* it ended workers: left alone for now */
 	VERDICT_PRUNE_BLOCKED,
 	VERDICT_UNAVAILABLE, /* the server does not answer or asks to wait: never written, only retried */
 	VERDICT_MAX

@@ -91,6 +91,15 @@ kick_held(void *data, const struct store_view *view)
 }
 
 static void
+on_cured(void *data, const char *namespace_, const char *name)
+{
+	struct controller *c = data;
+
+	if (c->callbacks.cured != NULL)
+		c->callbacks.cured(c->callbacks.data, namespace_, name);
+}
+
+static void
 on_gone(void *data, const struct store_view *view)
 {
 	struct controller *c = data;
@@ -98,6 +107,8 @@ on_gone(void *data, const struct store_view *view)
 
 	object_count(&engine->counts, engine->primary, view, OBJECT_UNCOUNTED);
 	queue_forget(engine->queue, view->namespace_, view->name);
+	if (quarantine_leave(engine->quarantine, view->namespace_, view->name))
+		on_cured(c, view->namespace_, view->name);
 	if ((view->flags & OBJECT_INITIAL) != 0 && prune_gate_seen(&engine->gate))
 		mirror_each(engine->primary, kick_held, c);
 }
@@ -292,6 +303,7 @@ make_engine(struct controller *c, struct loop *loop, struct kube *kube)
 	engine->events = events_new(kube, config->instance, config->name);
 	engine->queue = queue_new(loop, &options, on_run, c);
 	engine->ended = on_ended;
+	engine->cured = on_cured;
 	engine->data = c;
 }
 
@@ -306,8 +318,10 @@ controller_new(struct loop *loop, struct kube *kube, const struct controller_opt
 	c->state = WORKER_STARTING;
 	c->engine.config = config;
 	c->engine.controllers = options->controllers;
+	c->engine.quarantine = quarantine_new(options->suspects, options->n_suspects);
 	c->engine.resource = config->resource;
 	if (planner_init(&c->engine.planner, config, &c->engine.resource, err) < 0) {
+		quarantine_free(c->engine.quarantine);
 		free(c);
 		return NULL;
 	}
@@ -330,6 +344,7 @@ controller_free(struct controller *c)
 	children_free(c->engine.children);
 	events_free(c->engine.events);
 	queue_free(c->engine.queue);
+	quarantine_free(c->engine.quarantine);
 	throttle_free(c->engine.throttle);
 	status_paths_free(c->engine.paths);
 	planner_clear(&c->engine.planner);

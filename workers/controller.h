@@ -11,6 +11,7 @@
 #include "common/kube/client.h"
 #include "common/loop/loop.h"
 #include "common/worker_state.h"
+#include "workers/worker.h"
 
 struct controller;
 struct controller_callbacks {
@@ -18,6 +19,8 @@ struct controller_callbacks {
 	void (*state)(void *data, enum worker_state state, const char *cause);
 	/* After controller_drain(): nothing runs any more. */
 	void (*drained)(void *data);
+	/* A suspect was reconciled from end to end, or is gone; may be NULL. */
+	void (*cured)(void *data, const char *namespace_, const char *name);
 	void *data;
 };
 
@@ -29,6 +32,8 @@ struct controller_options {
 	const char *const *controllers;
 	/* Kinds of children that earlier configurations had, as "apps/v1 Deployment", NULL at the end: what is left of them is pruned; NULL: none. */
 	const char *const *former_kinds;
+	const struct worker_suspect *suspects; /* copied */
+	size_t n_suspects;
 };
 
 /* template_init() was called. NULL with the cause when the expressions can't be compiled. Never calls back from inside. */

@@ -12,6 +12,7 @@
 #include "workers/objects.h"
 #include "workers/planner.h"
 #include "workers/prune.h"
+#include "workers/quarantine.h"
 #include "workers/queue.h"
 #include "workers/status.h"
 #include "workers/throttle.h"
@@ -30,6 +31,8 @@ struct engine {
 	struct mirror *primary;
 	struct children *children;
 	struct queue *queue;
+	struct quarantine *quarantine;
+	void (*cured)(void *data, const char *namespace_, const char *name); /* one left the quarantine's list; may be NULL */
 	struct throttle *throttle;
 	struct events *events;
 	struct status_paths *paths; /* members of the status that the schema drops or adds */

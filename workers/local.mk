@@ -13,6 +13,7 @@ libworkers_a_SOURCES = workers/worker.c workers/worker.h \
 	workers/plan.c workers/plan_status.c workers/plan.h \
 	workers/planner.c workers/planner.h \
 	workers/prune.c workers/prune.h \
+	workers/quarantine.c workers/quarantine.h \
 	workers/queue.c workers/queue_table.c workers/queue.h workers/queue_internal.h \
 	workers/reconcile.c workers/reconcile_children.c workers/reconcile_parts.c workers/reconcile_prune.c workers/reconcile_status.c \
 	workers/reconcile.h workers/reconcile_internal.h \

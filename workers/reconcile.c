@@ -91,7 +91,7 @@ static bool
 is_failure(const struct reconcile *r)
 {
 	return r->verdict != VERDICT_SUCCEEDED && r->verdict != VERDICT_PAUSED &&
-	       r->verdict != VERDICT_PRUNE_BLOCKED;
+	       r->verdict != VERDICT_PRUNE_BLOCKED && r->verdict != VERDICT_QUARANTINED;
 }
 
 static const char *
@@ -167,6 +167,19 @@ finish_object(struct reconcile *r)
 	note_seen(r, &view);
 }
 
+/* It got over its object, whatever came of it. */
+static void
+leave_quarantine(const struct reconcile *r)
+{
+	struct engine *engine = r->engine;
+
+	if (r->verdict == VERDICT_PAUSED || r->verdict == VERDICT_QUARANTINED ||
+		r->verdict == VERDICT_UNAVAILABLE || r->superseded)
+		return;
+	if (quarantine_leave(engine->quarantine, r->namespace_, r->name) && engine->cured != NULL)
+		engine->cured(engine->data, r->namespace_, r->name);
+}
+
 void
 reconcile_end(struct reconcile *r)
 {
@@ -177,6 +190,7 @@ reconcile_end(struct reconcile *r)
 
 	finish_object(r);
 	count_run(r);
+	leave_quarantine(r);
 	snprintf(namespace_, sizeof(namespace_), "%s", r->namespace_);
 	snprintf(name, sizeof(name), "%s", r->name);
 	if (is_failure(r) && !r->superseded)
@@ -249,6 +263,7 @@ reconcile_start(struct engine *engine, struct queue_item *item)
 {
 	struct store_view view;
 	struct reconcile *r;
+	char text[CONDITION_MESSAGE_MAX];
 
 	/* Gone, or on its way out: its children go by their owner references. */
 	if (!mirror_get(
@@ -264,6 +279,11 @@ reconcile_start(struct engine *engine, struct queue_item *item)
 		reconcile_fail(r, VERDICT_PAUSED, "%s",
 			engine->config->paused ? "the controller is paused by its configuration"
 					       : "paused by the annotation operatord.io/paused");
+		reconcile_status(r);
+		return;
+	}
+	if (quarantine_holds(engine->quarantine, &view, text, sizeof(text), &r->again_ns)) {
+		reconcile_fail(r, VERDICT_QUARANTINED, "%s", text);
 		reconcile_status(r);
 		return;
 	}

@@ -78,7 +78,7 @@ wanted_keys(struct reconcile *r, const struct store_view *view, const cJSON *liv
 	enum verdict verdict;
 	cJSON *status = NULL;
 
-	if (r->status_rejected || r->verdict == VERDICT_PAUSED)
+	if (r->status_rejected || r->verdict == VERDICT_PAUSED || r->verdict == VERDICT_QUARANTINED)
 		return NULL;
 	scoreboard_enter(r->namespace_, r->name);
 	reconcile_object(r, view, &children, &object);

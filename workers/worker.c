@@ -69,6 +69,22 @@ set_state(struct worker *w, enum worker_state state, const char *cause)
 		log_debug("the pipe to the supervisor takes no record");
 }
 
+static void
+on_cured(void *data, const char *namespace_, const char *name)
+{
+	struct worker *w = data;
+	struct record record;
+	char key[SCOREBOARD_KEY_MAX];
+
+	if (w->args->fd_up < 0)
+		return;
+	scoreboard_key(namespace_, name, key);
+	record_set(&record, RECORD_CURED, w->args->generation, 0, key);
+	/* Lost, it costs one more try of a healthy object after the next death. */
+	if (record_write(w->args->fd_up, &record) < 0)
+		log_debug("the pipe to the supervisor takes no record");
+}
+
 /* --- stopping --- */
 
 static void
@@ -256,11 +272,13 @@ connect_kube(struct worker *w)
 static int
 start_controller(struct worker *w)
 {
-	const struct controller_callbacks callbacks = {on_state, on_drained, w};
+	const struct controller_callbacks callbacks = {on_state, on_drained, on_cured, w};
 	const struct controller_options options = {
 		.config = w->config,
 		.controllers = w->args->controllers,
 		.former_kinds = w->args->former_kinds,
+		.suspects = w->args->suspects,
+		.n_suspects = w->args->n_suspects,
 	};
 	struct error err = {0};
 

@@ -5,9 +5,19 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include "common/scoreboard.h"
 
 /* Fixed file descriptors of a worker. */
 enum { WORKER_FD_DOWN = 3, WORKER_FD_UP = 4, WORKER_FD_SCOREBOARD = 5 };
+
+/* An object that a worker before this one ended at work on. */
+struct worker_suspect {
+	char key[SCOREBOARD_KEY_MAX]; /* scoreboard_key() */
+	char cause[96];               /* how the last one ended */
+	unsigned deaths;
+	int64_t last_ns;  /* when, on clock_monotonic_ns() */
+	int64_t until_ns; /* quarantined: left alone until then; 0: not quarantined */
+};
 
 struct worker_args {
 	const char *name;
@@ -16,6 +26,8 @@ struct worker_args {
 	uint32_t generation; /* the incarnation, from 1 */
 	int fd_down, fd_up;  /* -1: none (foreground use) */
 	int fd_scoreboard;   /* -1: none */
+	const struct worker_suspect *suspects;
+	size_t n_suspects;
 	const char *const *former_kinds; /* "apps/v1 Deployment": children's kinds of configurations that it had before, NULL at the end; NULL: none */
 	const char *const *controllers; /* names of all controllers of the configuration at the fork, NULL at the end; NULL: not known */
 };
