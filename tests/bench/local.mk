@@ -12,4 +12,8 @@ noinst_PROGRAMS += tests/bench/bench_store
 tests_bench_bench_store_SOURCES = tests/bench/bench_store.c
 tests_bench_bench_store_LDADD = libworkers.a libcommon.a libloop.a $(LOOP_LIBS) $(COMMON_LIBS)
 
+noinst_PROGRAMS += tests/bench/bench_runner
+tests_bench_bench_runner_SOURCES = tests/bench/bench_runner.c
+tests_bench_bench_runner_LDADD = librunner.a libproc.a libloop.a libcommon.a libloop.a $(LOOP_LIBS) $(COMMON_LIBS)
+
 EXTRA_DIST += tests/bench/budgets tests/bench/budgets.txt
