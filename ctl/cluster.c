@@ -26,7 +26,7 @@ ctl_connect(const struct ctl *ctl, struct loop *loop)
 		return NULL;
 	}
 	struct kube *kube = NULL;
-	if (!target->exec || kube_exec_new(loop, target, NULL, NULL, &source, &err) == 0)
+	if (!target->exec || kube_exec_new(loop, target, NULL, NULL, NULL, &source, &err) == 0)
 		kube = kube_new(loop, target, &err);
 	else
 		kube_target_free(target);

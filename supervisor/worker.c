@@ -263,6 +263,7 @@ fork_worker(struct sup_worker *worker, struct error *err)
 		.parent_death_signal = SIGTERM,
 		.new_session = true,
 		.memory_limit = worker->memory_limit,
+		.memory_limit_soft = true,
 		.file_limit = worker->file_limit,
 		.oom_score_add = OOM_SCORE_ADD,
 		.child_main = child_main,

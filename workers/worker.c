@@ -25,6 +25,7 @@
 #include "common/log.h"
 #include "common/loop/loop.h"
 #include "common/proc/proc.h"
+#include "common/proc/proc.h"
 #include "common/records.h"
 #include "common/scoreboard.h"
 #include "common/template/template.h"
@@ -250,7 +251,8 @@ connect_kube(struct worker *w)
 	options.context = w->config->context;
 	r = kubeconfig_load(&options, &target, &err);
 	if (r == 0 && target->exec != NULL)
-		r = kube_exec_new(w->loop, target, on_lost, w, &source, &err);
+		r = kube_exec_new(w->loop, target, w->args->name, on_lost, w, &source, &err);
+	proc_fix_memory_limit();
 	template_init();
 	if (r < 0)
 		return refuse(w,

@@ -227,8 +227,8 @@ fill_command(struct exec_source *s)
 }
 
 int
-kube_exec_new(struct loop *loop, const struct kube_target *target, void (*lost)(void *data),
-	void *data, struct kube_source *ret, struct error *err)
+kube_exec_new(struct loop *loop, const struct kube_target *target, const char *name,
+	void (*lost)(void *data), void *data, struct kube_source *ret, struct error *err)
 {
 	struct exec_source *s = xcalloc(1, sizeof(*s));
 	struct runner_options options = {.commands = &s->command,
@@ -246,7 +246,8 @@ kube_exec_new(struct loop *loop, const struct kube_target *target, void (*lost)(
 	r = find_program(s, err);
 	if (r == 0) {
 		fill_command(s);
-		title = xasprintf("%s: credential runner", program_invocation_short_name);
+		title = xasprintf("%s: runner%s%s", program_invocation_short_name,
+			name != NULL ? " " : "", name != NULL ? name : "");
 		options.title = title;
 		r = runner_new(loop, &options, &s->runner, err);
 		free(title);

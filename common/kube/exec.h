@@ -12,10 +12,10 @@
 
 /*
  * Starts the runner for target->exec, which must outlive the source: before the first connection, before the sandbox, and while the environment is there.
- * lost: the runner is gone, and no credential will come any more; may be NULL. 0, -ENOENT with the program's install hint when it is not to be found in PATH, or
+ * name: for whom, in the runner's process title; may be NULL. lost: the runner is gone, and no credential will come any more; may be NULL. 0, -ENOENT with the program's install hint when it is not to be found in PATH, or
  * another -errno.
  */
-int kube_exec_new(struct loop *loop, const struct kube_target *target, void (*lost)(void *data), void *data,
+int kube_exec_new(struct loop *loop, const struct kube_target *target, const char *name, void (*lost)(void *data), void *data,
 	struct kube_source *ret, struct error *err);
 
 #endif

@@ -25,6 +25,7 @@ struct proc_spawn {
 	int parent_death_signal;    /* PR_SET_PDEATHSIG, 0: none; checked against the parent's pid at the fork */
 	bool new_session;           /* setsid(): a group of its own, which proc_kill_group() reaches */
 	uint64_t memory_limit;      /* RLIMIT_DATA in bytes, 0: as the parent; not set in sanitizer builds */
+	bool memory_limit_soft;     /* leaves the hard limit, for programs that the child starts: proc_fix_memory_limit() then ends that */
 	uint64_t file_limit;        /* RLIMIT_NOFILE, 0: as the parent */
 	uint64_t cpu_limit_seconds; /* RLIMIT_CPU, 0: as the parent */
 	int oom_score_add;          /* added to oom_score_adj, at most 1000 in all */
@@ -38,6 +39,10 @@ struct proc_spawn {
  * title, child_main. Returns the pid or -errno. The caller watches its end in the same callback (loop_child_new).
  */
 pid_t proc_spawn(const struct proc_spawn *spawn, struct error *err);
+/* Makes the soft limit of memory the hard one too, which can't be undone. */
+void proc_fix_memory_limit(void);
+/* Raises the soft limit of memory to the hard one: for what must not count as its parent's. */
+void proc_lift_memory_limit(void);
 /* kill(2) of a pid > 1 that was not reaped. SIGCONT follows SIGTERM, for a stopped process can't handle it. */
 int proc_kill(pid_t pid, int signo);
 int proc_kill_group(pid_t pid, int signo);

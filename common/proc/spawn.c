@@ -53,13 +53,36 @@ set_limits(const struct proc_spawn *spawn)
 #ifndef WITH_SANITIZERS
 	/* Sanitizers map terabytes of shadow memory. */
 	if (spawn->memory_limit)
-		set_limit("RLIMIT_DATA", RLIMIT_DATA, spawn->memory_limit, 0);
+		set_limit("RLIMIT_DATA", RLIMIT_DATA, spawn->memory_limit,
+			spawn->memory_limit_soft ? RLIM_INFINITY - spawn->memory_limit : 0);
 #endif
 	if (spawn->file_limit)
 		set_limit("RLIMIT_NOFILE", RLIMIT_NOFILE, spawn->file_limit, 0);
 	/* SIGXCPU at the limit, SIGKILL 5 s later. */
 	if (spawn->cpu_limit_seconds)
 		set_limit("RLIMIT_CPU", RLIMIT_CPU, spawn->cpu_limit_seconds, 5);
+}
+
+void
+proc_fix_memory_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_DATA, &limit) == 0) {
+		limit.rlim_max = limit.rlim_cur;
+		(void)setrlimit(RLIMIT_DATA, &limit);
+	}
+}
+
+void
+proc_lift_memory_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_DATA, &limit) == 0) {
+		limit.rlim_cur = limit.rlim_max;
+		(void)setrlimit(RLIMIT_DATA, &limit);
+	}
 }
 
 /* Not being able to is no reason to stop: it only decides whom the kernel kills first. */

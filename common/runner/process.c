@@ -308,6 +308,8 @@ begin(struct process *p)
 	(void)sigaddset(&mask, SIGTERM);
 	(void)sigaddset(&mask, SIGQUIT);
 	(void)sigprocmask(SIG_BLOCK, &mask, NULL);
+	/* The parent's bound is not its programs': they have their own, or the service's. */
+	proc_lift_memory_limit();
 	/* Of a terminal that ends; the parent decides. */
 	(void)signal(SIGHUP, SIG_IGN);
 	(void)signal(SIGINT, SIG_IGN);

@@ -53,7 +53,7 @@ struct runner_command {
 	size_t answer_limit;          /* bytes, 1 to RUNNER_ANSWER_MAX */
 	int64_t timeout_ns;           /* 1 to RUNNER_TIMEOUT_MAX */
 	int64_t kill_grace_ns;        /* between SIGTERM and SIGKILL; 0: none; up to RUNNER_TIMEOUT_MAX */
-	uint64_t memory_limit;        /* RLIMIT_DATA in bytes, 0: as the runner's */
+	uint64_t memory_limit;        /* RLIMIT_DATA in bytes, 0: the hard limit of the process that forked the runner */
 	uint64_t file_limit;          /* RLIMIT_NOFILE, 0: as the runner's */
 	uint64_t cpu_limit_seconds;   /* RLIMIT_CPU, 0: as the runner's */
 };

@@ -15,6 +15,7 @@ API = "client.authentication.k8s.io/v1"
 PROGRAM = """#!/bin/sh
 cd "$(dirname "$0")" || exit 9
 echo $$ >> runs
+ulimit -d > memory
 [ ! -f failing ] || { echo "$(cat failing)" >&2; exit 3; }
 [ ! -f slow ] || exec sleep 300
 exec cat answer
@@ -108,6 +109,19 @@ def test_a_worker_and_operatorctl_use_it(site, objects, plugin):
     assert len(plugin.runs()) == 2
     assert site.operatord.stop() == 0
     wait_for("the runner's end", lambda: gone(runner))
+
+
+def test_the_workers_memory_is_not_its_own(site, plugin):
+    """limits.memory bounds the worker, hard; a program that it needs has what the service has."""
+    controllers = controllers_of("nginx")
+    controllers[0]["limits"] = {"memory": "48Mi"}
+    site.write(site.main(controllers))
+    site.start("nginx", kubeconfig=plugin.kubeconfig)
+    with open(f"/proc/{site.pids()['nginx']}/limits", encoding="ascii") as file:
+        limit = next(line.split()[3:5] for line in file if line.startswith("Max data size"))
+    with open(os.path.join(plugin.directory, "memory"), encoding="ascii") as file:
+        assert file.read().strip() == "unlimited"
+    assert limit in ([str(48 << 20)] * 2, ["unlimited"] * 2)  # the latter with sanitizers
 
 
 def test_its_trouble_is_the_workers(site, plugin):

@@ -120,7 +120,7 @@ connect_kube(const char *command, const char *exec, void (*lost)(void *data), vo
 		kube_target_free(target);
 		target = served;
 	}
-	if (kube_exec_new(loop, target, lost, data, &source, err) < 0) {
+	if (kube_exec_new(loop, target, "test", lost, data, &source, err) < 0) {
 		kube_target_free(target);
 		return NULL;
 	}

@@ -309,6 +309,43 @@ look_at_clamped_limit(void *data)
 	return 0;
 }
 
+/* A limit that programs of the child need not keep, until the child gives up that choice. */
+static int
+look_at_memory_limit(void *data)
+{
+	struct rlimit parents = *(struct rlimit *)data, limit;
+
+#ifdef WITH_SANITIZERS
+	(void)parents;
+	(void)limit;
+#else
+	NEED(getrlimit(RLIMIT_DATA, &limit) == 0 && limit.rlim_cur == 512 << 20 &&
+		limit.rlim_max == parents.rlim_max);
+	proc_lift_memory_limit();
+	NEED(getrlimit(RLIMIT_DATA, &limit) == 0 && limit.rlim_cur == parents.rlim_max);
+	limit.rlim_cur = 256 << 20;
+	NEED(setrlimit(RLIMIT_DATA, &limit) == 0);
+	proc_fix_memory_limit();
+	proc_lift_memory_limit();
+	NEED(getrlimit(RLIMIT_DATA, &limit) == 0 && limit.rlim_cur == 256 << 20 &&
+		limit.rlim_max == 256 << 20);
+#endif
+	return 0;
+}
+
+START_TEST(fixes_its_memory_limit_itself)
+{
+	struct rlimit parents;
+	const struct proc_spawn spawn = {.memory_limit = 512 << 20,
+		.memory_limit_soft = true,
+		.child_main = look_at_memory_limit,
+		.data = &parents};
+
+	ck_assert_int_eq(getrlimit(RLIMIT_DATA, &parents), 0);
+	ck_assert_int_eq(run(&spawn), 0);
+}
+END_TEST
+
 START_TEST(limits_beyond_the_parents)
 {
 	struct rlimit limit;
@@ -712,6 +749,7 @@ main(int argc, char **argv)
 	tcase_add_test(tcase, a_closed_descriptor_is_a_failed_start);
 	tcase_add_test(tcase, has_no_handler_and_no_mask);
 	tcase_add_test(tcase, has_its_limits);
+	tcase_add_test(tcase, fixes_its_memory_limit_itself);
 	tcase_add_test(tcase, limits_beyond_the_parents);
 	tcase_add_test(tcase, is_killed_before_its_parent);
 	tcase_add_test(tcase, does_not_speak_for_the_service);
