@@ -21,7 +21,7 @@
 #include "common/runner/client.h"
 
 /* Beyond all bounds of the keeper: after that it is the runner that does not work. */
-#define BACKSTOP_NS (10 * NSEC_PER_SEC)
+#define BACKSTOP_NS (5 * NSEC_PER_SEC)
 
 /* --- a request's copy --- */
 

@@ -12,7 +12,7 @@
  * - It ends: SIGTERM to its group at the timeout, after kill_grace_ns SIGKILL to all that descends from it, whatever session or group
  *   it moved to. What is left 250 ms after the program itself has ended is killed too. What even SIGKILL does not end within 2 s is
  *   counted in `survivors` and killed for as long as it lives.
- * - It is answered once, at most timeout + kill_grace_ns + 3 s after its start, and leaves neither a zombie nor a descriptor.
+ * - It is answered once, at most timeout + kill_grace_ns + 3 s after its start (5 s when the runner hangs), and leaves neither a zombie nor a descriptor.
  * - Its answer and its log are bounded. It gets the request as a file that it can't change.
  * - It does not outlive the process that asked: SIGKILL at once, whether that process died, was killed, or closed the runner.
  *

@@ -269,6 +269,29 @@ START_TEST(tells_the_loss_of_the_runner)
 }
 END_TEST
 
+/* Someone stopped it: its runs are answered nevertheless. */
+START_TEST(gives_up_a_runner_that_hangs)
+{
+	struct bench bench;
+	struct ended ended;
+	pid_t pid;
+
+	bench_init(&bench, "exit 0");
+	bench.command.timeout_ns = 100 * NSEC_PER_MSEC;
+	bench_start(&bench);
+	pid = runner_pid(bench.runner);
+	ck_assert_int_eq(kill(pid, SIGSTOP), 0);
+	(void)bench_ask(&bench, &ended, NULL, 0);
+	bench_wait(&bench, &bench.lost);
+	ck_assert_int_eq(ended.result.outcome, RUNNER_LOST);
+	/* It sees what has come to pass as soon as it goes on, and leaves. */
+	ck_assert_int_eq(kill(pid, SIGCONT), 0);
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+	bench_free(&bench);
+	ended_free(&ended);
+}
+END_TEST
+
 /* In a child: starts a program that writes its pids to the pipe, and lives on. */
 static void __attribute__((noreturn)) be_a_worker(int fd, bool leave)
 {
@@ -443,6 +466,7 @@ main(int argc, char **argv)
 	tcase_add_test(tcase, catches_a_runaway);
 	tcase_add_test(tcase, survives_a_killed_keeper);
 	tcase_add_test(tcase, tells_the_loss_of_the_runner);
+	tcase_add_test(tcase, gives_up_a_runner_that_hangs);
 	tcase_add_test(tcase, dies_with_its_worker);
 	tcase_add_test(tcase, freeing_it_kills_what_runs);
 	tcase_add_test(tcase, stays_flat);
