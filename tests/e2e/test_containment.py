@@ -190,3 +190,30 @@ def test_a_worker_leaves_when_its_files_are_out_of_its_reach(site, foreign_ca):
     link("../after/ca.crt", ca_file)
     site.operatord.wait_live("nginx", seconds=60)
     assert "was replaced by a file that the sandbox" in site.operatord.log()
+
+
+def test_a_caged_worker_gets_credentials_from_a_program(site):
+    """What executes is the runner, forked before the cage closed; it is not in it."""
+    document, base = load(site.server.kubeconfig)[0], os.path.dirname(site.server.kubeconfig)
+    cluster, user = document["clusters"][0]["cluster"], document["users"][0].pop("user")
+    if "certificate-authority" in cluster:
+        cluster["certificate-authority"] = os.path.join(base, cluster["certificate-authority"])
+    status = {}
+    if "token" in user:
+        status["token"] = user["token"]
+    for key, name in (("client-certificate", "clientCertificateData"), ("client-key", "clientKeyData")):
+        if key in user:
+            with open(os.path.join(base, user[key]), encoding="utf-8") as file:
+                status[name] = file.read()
+        elif key + "-data" in user:
+            status[name] = base64.b64decode(user[key + "-data"]).decode()
+    version = "client.authentication.k8s.io/v1"
+    answer = site.write({"apiVersion": version, "kind": "ExecCredential", "status": status}, "credential.json")
+    document["users"][0]["user"] = {"exec": {"apiVersion": version, "command": "/bin/cat", "args": [answer], "interactiveMode": "Never"}}
+    site.write(site.main(controllers_of("nginx")))
+    site.start("nginx", kubeconfig=site.write(yaml.safe_dump(document), "kubeconfig-with-exec"))
+    worker = site.pids()["nginx"]
+    runners = proc(worker, f"task/{worker}/children").split()
+    assert len(runners) == 1 and status_of(worker)["Seccomp"] == "2" and status_of(runners[0])["Seccomp"] == "0"
+    site.close()
+    assert not os.path.exists(f"/proc/{runners[0]}")
