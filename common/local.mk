@@ -2,7 +2,7 @@
 # are apart so that the simulator can link its own instead.
 noinst_LIBRARIES += libcommon.a libloop.a libproc.a
 libcommon_a_SOURCES = common/error.h common/error.c common/base64.h common/base64.c common/buf.c common/memory.c common/log.c \
-	common/log_compose.c common/log_line.h common/log_line.c common/log_mask.c common/log_sink.c common/records.c common/worker_state.c \
+	common/log_compose.c common/log_line.h common/log_line.c common/log_mask.c common/log_repeat.c common/log_secrets.c common/log_sink.c common/records.c common/worker_state.c \
 	common/backoff.c common/clock_text.c common/buf.h common/memory.h common/log.h common/backoff.h \
 	common/json.h common/jsonscan.h common/yaml.h common/clock.h common/records.h common/worker_state.h \
 	common/metrics.h common/scoreboard.h common/control_path.h common/control_path.c \

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "common/log.h"
 #include "common/log_line.h"
 
@@ -23,6 +24,7 @@ static struct {
 	enum log_level level;
 	enum log_format format; /* never LOG_FORMAT_AUTO */
 	bool colour;
+	bool holds_repeats;
 	uint64_t dropped, dropped_told;
 	void (*capture)(enum log_level level, const char *line, void *data);
 	void *capture_data;
@@ -146,6 +148,72 @@ tell_dropped(void)
 	return true;
 }
 
+/* Counts what is lost, and tells of it as soon as something gets through. */
+static void
+write_line(enum log_level level, const char *const *fields, const char *message)
+{
+	if (logger.dropped > logger.dropped_told && !tell_dropped())
+		logger.dropped++;
+	else if (!emit(level, fields, message))
+		logger.dropped++;
+}
+
+/* --- repetitions --- */
+
+static void
+say_sum(const struct log_repeat *sum)
+{
+	char text[sizeof(sum->message) + 96], number[24];
+
+	(void)snprintf(number, sizeof(number), "%llu", (unsigned long long)sum->n);
+	(void)snprintf(text, sizeof(text), "%s more like this in the last %.0f s: %s", number,
+		(double)sum->over_ns / 1e9, sum->message);
+	write_line(sum->level,
+		LOG_FIELDS("namespace", *sum->namespace_ ? sum->namespace_ : NULL, "name",
+			*sum->name ? sum->name : NULL, "repeated", number),
+		text);
+}
+
+static bool
+is_held(enum log_level level, const char *const *fields, const char *message)
+{
+	const char *namespace_ = log_find_field(fields, "namespace"),
+		   *name = log_find_field(fields, "name");
+	struct log_repeat sum;
+
+	if (!logger.holds_repeats || logger.level == LOG_LEVEL_DEBUG)
+		return false;
+	switch (log_repeat_note(clock_monotonic_ns(), level, namespace_ ? namespace_ : "",
+		name ? name : "", message, &sum)) {
+	case LOG_REPEAT_HELD:
+		return true;
+	case LOG_REPEAT_PASSES_AFTER_SUM:
+		say_sum(&sum);
+		break;
+	case LOG_REPEAT_PASSES:
+		break;
+	}
+	return false;
+}
+
+void
+log_hold_repeats(void)
+{
+	log_repeat_clear();
+	logger.holds_repeats = true;
+}
+
+void
+log_flush(bool all)
+{
+	struct log_repeat sum;
+
+	while (log_repeat_due(clock_monotonic_ns(), all, &sum))
+		say_sum(&sum);
+}
+
+/* --- messages --- */
+
 static void __attribute__((format(printf, 3, 0)))
 log_message(enum log_level level, const char *const *fields, const char *format, va_list args)
 {
@@ -162,10 +230,8 @@ log_message(enum log_level level, const char *const *fields, const char *format,
 	length = strlen(message);
 	while (length > 0 && message[length - 1] == '\n')
 		message[--length] = '\0';
-	if (logger.dropped > logger.dropped_told && !tell_dropped())
-		logger.dropped++;
-	else if (!emit(level, fields, message))
-		logger.dropped++;
+	if (!is_held(level, fields, message))
+		write_line(level, fields, message);
 	/* Callers log before they return what went wrong. */
 	errno = saved;
 }

@@ -9,16 +9,23 @@
  * (JOURNAL_STREAM matches its device and inode), text on a terminal, else json.
  * Fields are key/value pairs of strings; the context (controller ...) is added to every line of the process.
  * The caller sees to it that no secret is in a message; log_mask() registers secrets that are replaced by "***"
- * in every line as a second barrier.
+ * in every line as a second barrier, as is what looks like one: user and password of a URL, a bearer token, a JSON Web Token.
  */
 #ifndef COMMON_LOG_H
 #define COMMON_LOG_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARN, LOG_LEVEL_INFO, LOG_LEVEL_DEBUG, LOG_LEVEL_MAX };
-enum log_format { LOG_FORMAT_AUTO, LOG_FORMAT_JOURNALD, LOG_FORMAT_TEXT, LOG_FORMAT_JSON, LOG_FORMAT_MAX };
+enum log_format {
+	LOG_FORMAT_AUTO,
+	LOG_FORMAT_JOURNALD,
+	LOG_FORMAT_TEXT,
+	LOG_FORMAT_JSON,
+	LOG_FORMAT_MAX
+};
 
 /*
  * Most bytes of a line, the line end included. It is PIPE_BUF (pipe(7)): up to that a write to a pipe is whole or not at all, so that
@@ -43,6 +50,16 @@ void log_mask(const char *secret, size_t length);
 void log_apply_mask(char *text);
 /* Lines dropped since the start. */
 uint64_t log_dropped(void);
+/*
+ * Holds back repetitions from here on: of one message about one object (namespace and name of the fields) 5 lines pass within 60 s, then 1 in each
+ * further 60 s; the others are counted and summed up in a line with the field repeated. Nothing is held back while the level is debug. Begins anew
+ * when it is called again, as in a process that was forked.
+ */
+void log_hold_repeats(void);
+/* Says the sums that are due: to be called every few seconds; all: every one, before the end. */
+void log_flush(bool all);
+/* Lines held back since log_hold_repeats(). */
+uint64_t log_repeated(void);
 /* Tests: lines go to the callback, without their line end, and not to stderr; NULL ends it. */
 void log_capture(void (*callback)(enum log_level level, const char *line, void *data), void *data);
 

@@ -64,8 +64,8 @@ masked(char scratch[LOG_SCRATCH], const char *text)
 	return scratch;
 }
 
-static const char *
-find_field(const char *const *fields, const char *key)
+const char *
+log_find_field(const char *const *fields, const char *key)
 {
 	for (size_t i = 0; fields && fields[i]; i += 2)
 		if (fields[i + 1] && strcmp(fields[i], key) == 0)
@@ -76,7 +76,7 @@ find_field(const char *const *fields, const char *key)
 static const char *
 find_value(const char *const *fields, const char *key)
 {
-	const char *value = find_field(fields, key);
+	const char *value = log_find_field(fields, key);
 
 	for (int i = 0; !value && i < CONTEXT_MAX; i++)
 		if (strcmp(context[i].key, key) == 0)
@@ -138,7 +138,7 @@ put_pairs(struct line *line, const char *const *fields,
 	void (*put)(struct line *, const char *, const char *))
 {
 	for (int i = 0; i < CONTEXT_MAX; i++)
-		if (context[i].key[0] && !find_field(fields, context[i].key))
+		if (context[i].key[0] && !log_find_field(fields, context[i].key))
 			put(line, context[i].key, context[i].value);
 	for (size_t i = 0; fields && fields[i]; i += 2)
 		if (fields[i + 1])

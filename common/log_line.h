@@ -27,8 +27,32 @@ void line_put_quoted(struct line *line, const char *text, size_t most);
 void log_compose(struct line *line, enum log_format format, bool colour, enum log_level level,
 	const char *const *fields, const char *message);
 
+/* The value of a field, NULL: it has none. */
+const char *log_find_field(const char *const *fields, const char *key);
+
 /* Puts "***" for each secret in text; cut: text was cut, so that its end may be the beginning of a secret. */
 void log_mask_text(char *text, bool cut);
+/* The same for what looks like one. */
+void log_blot_secrets(char *text);
+
+/* Lines that were held back: how many, over how long, what they said (cut) and about which object. */
+struct log_repeat {
+	enum log_level level;
+	uint64_t n;
+	int64_t over_ns;
+	char namespace_[64], name[254], message[200];
+};
+enum log_repeat_verdict {
+	LOG_REPEAT_PASSES,
+	LOG_REPEAT_PASSES_AFTER_SUM, /* *ret_sum is to be said first */
+	LOG_REPEAT_HELD
+};
+/* What is to become of a line; namespace_ and name "" without an object. */
+enum log_repeat_verdict log_repeat_note(int64_t now_ns, enum log_level level,
+	const char *namespace_, const char *name, const char *message, struct log_repeat *ret_sum);
+/* A sum whose minute is over, or any at all; false: there is none. To be called until then. */
+bool log_repeat_due(int64_t now_ns, bool all, struct log_repeat *ret_sum);
+void log_repeat_clear(void);
 
 /* mode: what stderr is, as fstat(2) tells it. */
 void log_sink_open(mode_t mode);

@@ -75,6 +75,7 @@ log_mask_text(char *text, bool cut)
 		if (cut)
 			mask_end(text, &secrets[i]);
 	}
+	log_blot_secrets(text);
 }
 
 void

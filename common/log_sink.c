@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Writes log lines to stderr, never blocking, although stderr is shared with others and must not be made O_NONBLOCK for
- * them: a socket takes MSG_DONTWAIT; a pipe or a terminal is asked by poll(2) first, and by RWF_NOWAIT where the kernel
- * knows it for pipes (6.4 and later). Without that a pipe could block when another writer takes the last page between
- * the two calls. A line that does not get through is the caller's to count.
+ * them: a socket takes MSG_DONTWAIT; a pipe is opened anew by /proc, which gives a description of our own that may be O_NONBLOCK and that our children inherit; a
+ * terminal, and a pipe that is not ours to open, is asked by poll(2) first, and by RWF_NOWAIT where the kernel knows it for pipes (6.4 and later). Without
+ * either a pipe could block when another writer takes the last page between the two calls. A line that does not get through is the caller's to count.
  */
 #include "config.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdint.h>
 #include <sys/socket.h>
@@ -23,9 +24,26 @@ static struct {
 	bool torn;      /* the last line was written in part */
 } sink;
 
+/* Whoever else holds the pipe keeps the description that blocks. */
+static void
+own_pipe(void)
+{
+	int flags = fcntl(STDERR_FILENO, F_GETFL), fd;
+
+	if (flags < 0 || (flags & O_NONBLOCK))
+		return;
+	fd = open("/proc/self/fd/2", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	(void)dup2(fd, STDERR_FILENO);
+	(void)close(fd);
+}
+
 void
 log_sink_open(mode_t mode)
 {
+	if (S_ISFIFO(mode))
+		own_pipe();
 	sink.kind = S_ISSOCK(mode) ? SINK_SOCKET : S_ISREG(mode) ? SINK_FILE : SINK_WAITS;
 	sink.no_nowait = false;
 	sink.torn = false;

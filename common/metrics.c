@@ -93,6 +93,8 @@ const struct metric metrics[METRIC_ID_MAX] = {
 		.name = "operatord_events_total", .labels = {LABEL("result", event_results)}),
 	METRIC(LOG_DROPPED_TOTAL, "Log lines that stderr did not take.",
 		.name = "operatord_log_lines_dropped_total"),
+	METRIC(LOG_REPEATED_TOTAL, "Log lines that were held back as repetitions, and summed up in another.",
+		.name = "operatord_log_lines_repeated_total"),
 	METRIC(OPEN_FDS, "Open file descriptors of the worker's process, at the last heartbeat.",
 		.name = "operatord_worker_open_fds", .type = METRIC_GAUGE),
 };

@@ -58,6 +58,7 @@ enum metric_id {
 	M_DRIFT_REPAIRS_TOTAL,      /* operatord_drift_repairs_total */
 	M_EVENTS_TOTAL,             /* operatord_events_total{result}: posted, dropped, failed */
 	M_LOG_DROPPED_TOTAL,        /* operatord_log_lines_dropped_total */
+	M_LOG_REPEATED_TOTAL,       /* operatord_log_lines_repeated_total */
 	M_OPEN_FDS,                 /* operatord_worker_open_fds */
 	METRIC_ID_MAX
 };

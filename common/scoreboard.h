@@ -30,7 +30,7 @@ struct scoreboard {
 	int64_t busy_since_ns;        /* entry into the running synchronous step; 0: none */
 	char busy_key[SCOREBOARD_KEY_MAX]; /* namespace/name that it works on */
 	char server_host[256];        /* host:port of the API server, for the label host */
-	char cause[256];              /* why it is in this state; empty: nothing to say */
+	char cause[480];              /* why it is in this state; empty: nothing to say */
 	uint64_t slots[METRIC_SLOTS_MAX];
 };
 

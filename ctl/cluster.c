@@ -39,6 +39,14 @@ ctl_connect(const struct ctl *ctl, struct loop *loop)
 	return kube;
 }
 
+void
+ctl_complain_answer(const struct kube *kube, const struct kube_result *result)
+{
+	const char *source = kube_credentials_source(kube, result->outcome);
+
+	ctl_complain("%s%s%s", source ? source : "", source ? ": " : "", result->message);
+}
+
 bool
 ctl_find_resource(struct kube *kube, const char *word, struct kube_resource *ret)
 {

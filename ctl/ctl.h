@@ -47,6 +47,8 @@ void ctl_complain(const char *format, ...) __attribute__((format(printf, 1, 2)))
 
 /* cluster.c: the server that the options name; NULL when it can't be (said). The loop is the caller's. */
 struct kube *ctl_connect(const struct ctl *ctl, struct loop *loop);
+/* What is wrong with an answer, and whose credentials they were if that is it. */
+void ctl_complain_answer(const struct kube *kube, const struct kube_result *result);
 /* The resource that a word names on that server; false: said. */
 bool ctl_find_resource(struct kube *kube, const char *word, struct kube_resource *ret);
 /* The namespace to ask for: NULL for all of them or for a resource without namespaces. */

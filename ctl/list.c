@@ -122,7 +122,7 @@ fetch(struct kube *kube, const struct buf *path, const char *accept, struct buf 
 	buf_reset(body);
 	if (kube_call_wait(kube, &call, &result, body) == 0 && result.outcome == KUBE_OK)
 		return true;
-	ctl_complain("%s", result.message);
+	ctl_complain_answer(kube, &result);
 	return false;
 }
 

@@ -111,6 +111,13 @@ lost_lines(const struct supervisor *sup)
 }
 
 static double
+repeated_lines(const struct supervisor *sup)
+{
+	(void)sup;
+	return (double)log_repeated();
+}
+
+static double
 start_time(const struct supervisor *sup)
 {
 	return (double)sup->started_wall_ns / 1e9;
@@ -153,6 +160,8 @@ static const struct own_metric own[] = {
 		METRIC_GAUGE, .put = put_files},
 	{"operatord_supervisor_log_lines_dropped_total", "", "Log lines of the supervisor that stderr did not take.",
 		METRIC_COUNTER, .of_supervisor = lost_lines},
+	{"operatord_supervisor_log_lines_repeated_total", "", "Log lines of the supervisor that were held back as repetitions.",
+		METRIC_COUNTER, .of_supervisor = repeated_lines},
 	{"operatord_build_info", "version", "1, with the version as a label.",
 		METRIC_GAUGE, .put = put_build},
 	{"process_start_time_seconds", "", "Start time of the supervisor since the epoch.",

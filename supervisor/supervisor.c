@@ -156,6 +156,7 @@ on_tick(void *data)
 	sup->last_tick_ns = now_ns;
 	for (struct sup_worker *worker = sup->workers; worker; worker = worker->next)
 		sup_worker_check(worker, now_ns, late);
+	log_flush(false);
 	loop_timer_set(sup->tick, period_ns);
 }
 
@@ -224,6 +225,7 @@ start(struct supervisor *sup)
 	if (code != EXIT_STOPPED || sup->stopping)
 		goto out;
 	log_open(supervisor_log_level(sup), sup->config.log_format);
+	log_hold_repeats();
 	code = open_doors(sup);
 	if (code != EXIT_STOPPED)
 		goto out;
@@ -302,6 +304,7 @@ supervisor_run(const struct supervisor_options *options)
 		code = sup.shared.had_to_kill ? EXIT_TROUBLE : EXIT_STOPPED;
 		log_info("stopped%s", code == EXIT_STOPPED ? "" : "; not every worker by itself");
 	}
+	log_flush(true);
 	tear_down(&sup);
 	loop_child_free(any);
 	for (int i = 0; i < SIGNALS; i++)

@@ -397,7 +397,8 @@ schedule(struct sup_worker *worker, enum life_event event)
 	int64_t now_ns = clock_monotonic_ns();
 	int64_t delay_ns = restart_delay(r, class_, clock_random());
 	bool loops = restart_crashloop(r, now_ns),
-	     told = *worker->cause && strcmp(worker->cause, text);
+	     /* What is wrong with its configuration it has said itself, just before. */
+		told = class_ != RESTART_CONFIG && *worker->cause && strcmp(worker->cause, text);
 
 	log_error("worker %s (pid %d) %s%s%s%s after %.1f s; death %llu, next start in %.1f s%s",
 		worker->name, (int)worker->dead_pid, text, told ? " (its last word: " : "",

@@ -371,4 +371,5 @@ controller_measure(const struct controller *c)
 	queue_measure(c->engine.queue);
 	metric_set(M_STORE_BYTES, 0, c->engine.budget.used);
 	metric_set(M_LOG_DROPPED_TOTAL, 0, log_dropped());
+	metric_set(M_LOG_REPEATED_TOTAL, 0, log_repeated());
 }

@@ -113,7 +113,10 @@ on_posted(void *data, const struct kube_result *result)
 	}
 	count("failed");
 	if (!events->failing && !result->namespace_terminating)
-		log_warn("Events can't be posted: %s", result->message);
+		log_fields(LOG_LEVEL_WARN,
+			LOG_FIELDS("credentials",
+				kube_credentials_source(events->kube, result->outcome)),
+			"Events can't be posted: %s", result->message);
 	events->failing = true;
 }
 

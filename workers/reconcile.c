@@ -80,7 +80,11 @@ say(struct reconcile *r, enum log_level level)
 			r->name, "generation", r->generation == 0 ? NULL : generation,
 			"reconcileID", r->id, "reason",
 			queue_reason_name(queue_item_reason(r->item)), "result",
-			verdict_name(r->verdict), "writes", writes, "duration", duration),
+			verdict_name(r->verdict), "writes", writes, "duration", duration,
+			"credentials",
+			r->verdict == VERDICT_FORBIDDEN
+				? kube_credentials_source(r->engine->kube, KUBE_FORBIDDEN)
+				: NULL),
 		"%s",
 		r->verdict == VERDICT_SUCCEEDED
 			? r->superseded ? "changed meanwhile, running again" : "reconciled"

@@ -14,6 +14,7 @@
 #include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -118,11 +119,17 @@ on_state(void *data, enum worker_state state, const char *cause)
 	struct worker *w = data;
 	bool good = state == WORKER_DISCOVERING || state == WORKER_LISTING ||
 		    state == WORKER_LIVE || state == WORKER_DRAINING;
+	char text[512];
 
+	/* The state is looked at here, on this machine: it may say which file is meant. */
+	if (state == WORKER_UNAUTHORIZED || state == WORKER_FORBIDDEN)
+		snprintf(text, sizeof(text), "%s: %s", kube_target(w->kube)->source, cause);
+	else
+		snprintf(text, sizeof(text), "%s", cause);
 	log_fields(good ? LOG_LEVEL_INFO : LOG_LEVEL_WARN,
 		LOG_FIELDS("state", worker_state_name(state)), "%s",
-		*cause == '\0' ? worker_state_meaning(state) : cause);
-	set_state(w, state, cause);
+		*text == '\0' ? worker_state_meaning(state) : text);
+	set_state(w, state, text);
 	if (state == WORKER_LIVE)
 		malloc_trim(0);
 	w->state = state;
@@ -181,6 +188,7 @@ beat(void *data)
 	controller_measure(w->controller);
 	metric_set(M_OPEN_FDS, 0, proc_open_fds());
 	leave_if_outdated(w);
+	log_flush(false);
 	loop_timer_set(w->heartbeat, w->config->heartbeat_ns);
 }
 
@@ -200,6 +208,7 @@ prepare_process(const struct worker_args *args)
 	/* The end of a terminal is the supervisor's to act on. */
 	signal(SIGHUP, SIG_IGN);
 	log_context("controller", args->name);
+	log_hold_repeats();
 }
 
 static void
@@ -341,6 +350,7 @@ worker_main(const struct worker_args *args)
 		start_watchers(&w);
 		loop_run(w.loop);
 	}
+	log_flush(true);
 	clean_up(&w);
 	return w.exit_code;
 }

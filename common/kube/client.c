@@ -214,7 +214,7 @@ judge(const struct kube_request *r, const struct http_result *http, struct kube_
 	if (result->outcome == KUBE_OK)
 		return;
 	(void)kube_judge_body(result, r->answer.data, r->answer.length);
-	kube_judge_explain(result, r->method, r->path, r->kube->target->source);
+	kube_judge_explain(result, r->method, r->path);
 }
 
 /* --- Requests -------------------------------------------------------------------- */
@@ -569,6 +569,13 @@ const char *
 kube_host(const struct kube *kube)
 {
 	return kube->host;
+}
+
+const char *
+kube_credentials_source(const struct kube *kube, enum kube_outcome outcome)
+{
+	return outcome == KUBE_UNAUTHORIZED || outcome == KUBE_FORBIDDEN ? kube->target->source
+									 : NULL;
 }
 
 void

@@ -83,6 +83,8 @@ void kube_use_source(struct kube *kube, const struct kube_source *source);
 const struct kube_target *kube_target(const struct kube *kube);
 /* host:port, for the label host and messages. */
 const char *kube_host(const struct kube *kube);
+/* Where credentials come from that were refused (401, 403): a local path, for logs and never for the cluster. NULL for every other outcome. */
+const char *kube_credentials_source(const struct kube *kube, enum kube_outcome outcome);
 /* "ok", "unreachable", ... for logs */
 const char *kube_outcome_name(enum kube_outcome outcome);
 

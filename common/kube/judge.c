@@ -43,8 +43,8 @@ static const struct {
 
 /* What to do, where that is not in the server's words. */
 static const char *const advice[KUBE_OUTCOME_MAX] = {
-	[KUBE_UNAUTHORIZED] = "the server does not accept the credentials from",
-	[KUBE_FORBIDDEN] = "grant the permission by RBAC to the identity from",
+	[KUBE_UNAUTHORIZED] = "the server does not accept the credentials",
+	[KUBE_FORBIDDEN] = "grant the permission by RBAC",
 };
 
 enum kube_outcome
@@ -166,17 +166,16 @@ kube_judge_body(struct kube_result *result, const char *body, size_t length)
 }
 
 void
-kube_judge_explain(
-	struct kube_result *result, const char *method, const char *path, const char *source)
+kube_judge_explain(struct kube_result *result, const char *method, const char *path)
 {
 	struct error e = {0};
 	const char *what = advice[result->outcome];
 	int shown = (int)strcspn(path, "?");
 
-	error_set(&e, -1, "%s %.*s: %d %s%s%s%s%s%s%s", method, shown > 200 ? 200 : shown, path,
+	error_set(&e, -1, "%s %.*s: %d %s%s%s%s%s", method, shown > 200 ? 200 : shown, path,
 		result->status, kube_status_phrase(result->status),
 		result->message[0] != '\0' ? ": " : "", result->message, what != NULL ? "; " : "",
-		what != NULL ? what : "", what != NULL ? " " : "", what != NULL ? source : "");
+		what != NULL ? what : "");
 	log_apply_mask(e.text);
 	memcpy(result->message, e.text, sizeof(e.text));
 }

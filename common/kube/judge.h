@@ -13,7 +13,10 @@ enum kube_outcome kube_judge_status(int status);
 bool kube_judge_body(struct kube_result *result, const char *body, size_t length);
 /* "Forbidden" for 403; "" for what has no name here. */
 const char *kube_status_phrase(int status);
-/* Composes the message for people from what the judged result holds: "GET /apis/x: 403 Forbidden: WORDS; what to do". Masks secrets. */
-void kube_judge_explain(struct kube_result *result, const char *method, const char *path, const char *source);
+/*
+ * Composes the message for people from what the judged result holds: "GET /apis/x: 403 Forbidden: WORDS; what to do". Masks secrets. Where the credentials come from is
+ * not in it, since it goes to the cluster in conditions and Events: see kube_credentials_source().
+ */
+void kube_judge_explain(struct kube_result *result, const char *method, const char *path);
 
 #endif

@@ -7,8 +7,8 @@
  *   list failed -> list, later  watch cut, silent or refused -> watch from the same version, later if it happens again
  *                               410, or a line that is no event -> list
  *
- * Repeated trouble of one cause is logged at growing distances (the 1st, 2nd, 4th, 8th time), so that hours without a CRD are a
- * few lines.
+ * The owner hears of each failure by health() and says the first of one cause as it sees fit; here it is logged when it lasts, at growing distances (the 2nd,
+ * 4th, 8th time), so that hours without a CRD are a few lines.
  */
 #include "config.h"
 
@@ -98,9 +98,9 @@ listwatch_next(struct listwatch *lw, enum listwatch_step next, int64_t delay_ns)
 	loop_timer_set(lw->timer, delay_ns);
 }
 
-/* Logs the 1st, 2nd, 4th ... time of one cause. */
+/* Logs the 2nd, 4th ... time of one cause, and the first if nobody else hears of it. */
 static void
-complain(struct listwatch *lw, const struct kube_result *result, int64_t delay_ns)
+complain(struct listwatch *lw, const struct kube_result *result, int64_t delay_ns, bool told)
 {
 	int cause = (int)result->outcome * 1000 + result->status + 1;
 	char name[400];
@@ -110,7 +110,7 @@ complain(struct listwatch *lw, const struct kube_result *result, int64_t delay_n
 		lw->repeats = 0;
 	}
 	lw->repeats++;
-	if ((lw->repeats & (lw->repeats - 1)) != 0)
+	if ((lw->repeats & (lw->repeats - 1)) != 0 || (told && lw->repeats == 1))
 		return;
 	lw->complained = true;
 	listwatch_name(lw, name);
@@ -144,7 +144,7 @@ listwatch_trouble(struct listwatch *lw, enum listwatch_step next, const struct k
 {
 	int64_t delay = listwatch_failed(lw, result);
 
-	complain(lw, result, delay);
+	complain(lw, result, delay, true);
 	listwatch_next(lw, next, delay);
 	lw->callbacks.health(lw->callbacks.data, false, result, delay);
 }
@@ -167,7 +167,7 @@ listwatch_relist(struct listwatch *lw, const struct kube_result *result)
 		return;
 	}
 	(void)listwatch_failed(lw, result);
-	complain(lw, result, 0);
+	complain(lw, result, 0, false);
 	listwatch_next(lw, STEP_LIST, 0);
 }
 

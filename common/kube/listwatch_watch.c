@@ -90,7 +90,7 @@ error_event(struct listwatch *lw, const char *object, size_t length)
 	}
 	listwatch_count(lw, M_WATCH_RESTARTS_TOTAL, "error");
 	listwatch_path(lw, &path);
-	kube_judge_explain(&result, "WATCH", path.data, kube_target(lw->kube)->source);
+	kube_judge_explain(&result, "WATCH", path.data);
 	buf_free(&path);
 	if ((result.outcome == KUBE_THROTTLED || result.outcome == KUBE_SERVER_ERROR) &&
 		++lw->error_events < ERROR_EVENTS_MAX)
@@ -186,7 +186,7 @@ on_opened(void *data)
 	if (lw->complained) {
 		lw->complained = false;
 		listwatch_name(lw, name);
-		log_info("%s: the watch is open again", name);
+		log_debug("%s: the watch is open again", name);
 	}
 	note_sign_of_life(lw);
 	if (!lw->dead)

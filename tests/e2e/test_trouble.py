@@ -111,3 +111,18 @@ def test_a_missing_crd_is_waited_for(site, server, objects):
         site.operatord.wait_live("greeting", seconds=40)
     finally:
         server.kube.delete(f"{CRDS}/{name}")
+
+
+def test_a_trouble_is_said_once_and_names_the_credentials_here_only(site, server, objects):
+    """E233: the log and the state say whose credentials were refused, once; what goes to the cluster holds no path of this machine."""
+    site.write(site.main(controllers_of("nginx")))
+    text = KUBECONFIG.format(port=server.kube.port)
+    path = site.write(text, "kubeconfig-wrong")
+    site.start(kubeconfig=path)
+    worker = wait_for("unauthorized", lambda: site.operatord.workers()["nginx"]["state"] == "unauthorized"
+                      and site.operatord.workers()["nginx"])
+    assert worker["cause"].startswith(f"kubeconfig {path}, "), worker
+    assert path in site.http("/healthz?verbose")[1]
+    lines = [line for line in site.operatord.log().splitlines() if "401" in line and "failure" not in line]
+    assert len(lines) == 1, lines
+    assert path in lines[0]

@@ -135,7 +135,7 @@ static const struct {
 	{200, NULL, "{}", KUBE_OK, "", "", 0, false, false},
 	{201, NULL, "{}", KUBE_OK, "", "", 0, false, false},
 	{401, NULL, STATUS(401, "Unauthorized", "Unauthorized", ""), KUBE_UNAUTHORIZED,
-		"Unauthorized", "credentials from test", 0, false, false},
+		"Unauthorized", "does not accept the credentials", 0, false, false},
 	{403, NULL, STATUS(403, "Forbidden", "user cannot list", ",\"details\":{\"kind\":\"x\"}"),
 		KUBE_FORBIDDEN, "Forbidden",
 		"GET /apis/g/v1/xs: 403 Forbidden: user cannot list; grant", 0, false, false},
@@ -217,7 +217,7 @@ START_TEST(test_long_message)
 		buf_adds(&body, "\xc3\xa4");
 	buf_adds(&body, "\"}");
 	ck_assert(kube_judge_body(&result, body.data, body.length));
-	kube_judge_explain(&result, "GET", "/x", "here");
+	kube_judge_explain(&result, "GET", "/x");
 	ck_assert_uint_lt(strlen(result.message), sizeof(result.message));
 	/* cut behind a character: an 'ä' or the mark of the cut */
 	ck_assert((result.message[strlen(result.message) - 1] & 0xc0) == 0x80 ||
@@ -306,7 +306,9 @@ START_TEST(test_token_rotated)
 		ck_assert_ptr_nonnull(strstr(seen.headers, "Bearer new-token-2\r\n"));
 		ck_assert_str_eq(seen.body, "{\"a\":1}");
 	} else {
-		ck_assert_ptr_nonnull(strstr(p.result.message, "credentials from test"));
+		ck_assert_ptr_null(strstr(p.result.message, "test"));
+		ck_assert_str_eq(kube_credentials_source(kube, p.result.outcome), "test");
+		ck_assert_ptr_null(kube_credentials_source(kube, KUBE_NOT_FOUND));
 	}
 	kube_free(kube);
 	https_server_free(server);

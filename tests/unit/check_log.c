@@ -18,8 +18,10 @@
 #include <unistd.h>
 
 #include "common/buf.h"
+#include "common/clock.h"
 #include "common/json.h"
 #include "common/log.h"
+#include "common/log_line.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -292,6 +294,165 @@ START_TEST(the_oldest_secret_makes_room)
 }
 END_TEST
 
+/* What nobody registered, and what only looks like it. */
+static const struct {
+	const char *text, *shown;
+} lookalikes[] = {
+	{"GET https://user:pa55word@host:6443/x failed", "GET https://***@host:6443/x failed"},
+	{"proxy http://u:p@ss@host", "proxy http://***@host"},
+	{"https://token@host?a=b@c", "https://***@host?a=b@c"},
+	{"https://host/a@b", "https://host/a@b"},
+	{"https://host?mail=a@b", "https://host?mail=a@b"},
+	{"\"https://a:b@h\" \"x@y\"", "\"https://***@h\" \"x@y\""},
+	{"Authorization: Bearer abcdef0123.-_~+/=", "Authorization: Bearer ***"},
+	{"authorization: bearer abcdef0123", "authorization: bearer ***"},
+	{"the bearer of it", "the bearer of it"},
+	{"Authorization: Basic dXNlcjpwYXNz", "Authorization: Basic ***"},
+	{"Basic authentication is not supported", "Basic authentication is not supported"},
+	{"token eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiJrdWJl.c2lnbmF0dXJl!", "token ***!"},
+	{"eyJ eyJa.b.c", "eyJ eyJa.b.c"},
+	{"", ""},
+	{"://", "://"},
+	{"://a@", "://a@"},
+	{"Bearer ", "Bearer "},
+};
+
+START_TEST(what_looks_like_a_secret_is_masked)
+{
+	char text[200];
+
+	(void)snprintf(text, sizeof(text), "%s", lookalikes[_i].text);
+	log_apply_mask(text);
+	ck_assert_str_eq(text, lookalikes[_i].shown);
+	log_apply_mask(text);
+	ck_assert_str_eq(text, lookalikes[_i].shown);
+}
+END_TEST
+
+/* --- repetitions --- */
+
+static size_t
+lines(void)
+{
+	size_t n = 0;
+
+	for (size_t k = 0; k < caught.length; k++)
+		n += caught.data[k] == '\n';
+	return n;
+}
+
+START_TEST(repetitions_are_held_back_and_summed_up)
+{
+	log_hold_repeats();
+	for (int i = 0; i < 1000; i++)
+		log_fields(LOG_LEVEL_WARN, LOG_FIELDS("namespace", "d", "name", "web"),
+			"no answer (failure %d, next try in %.1f s)", i, i / 10.0);
+	ck_assert_uint_eq(lines(), 5);
+	ck_assert_uint_eq(log_repeated(), 995);
+	log_flush(false);
+	ck_assert_uint_eq(lines(), 5);
+	buf_reset(&caught);
+	log_flush(true);
+	ck_assert_uint_eq(lines(), 1);
+	cJSON *sum = parsed();
+	ck_assert_str_eq(json_string(sum, "repeated", ""), "995");
+	ck_assert_str_eq(json_string(sum, "name", ""), "web");
+	ck_assert_str_eq(json_string(sum, "level", ""), "warn");
+	ck_assert_ptr_nonnull(
+		strstr(json_string(sum, "msg", ""), "995 more like this in the last"));
+	ck_assert_ptr_nonnull(strstr(json_string(sum, "msg", ""), "no answer (failure 0"));
+	cJSON_Delete(sum);
+	log_flush(true);
+	ck_assert_uint_eq(lines(), 1);
+}
+END_TEST
+
+/* Another object, level, word, or a number that is part of a name. */
+START_TEST(what_differs_is_not_held_back)
+{
+	log_hold_repeats();
+	for (int i = 0; i < 20; i++) {
+		char name[16];
+
+		(void)snprintf(name, sizeof(name), "web-%d", i);
+		log_fields(LOG_LEVEL_INFO, LOG_FIELDS("namespace", "d", "name", name), "same");
+		log_info("worker %s started", name);
+		log_warn("w%d started", i);
+	}
+	ck_assert_uint_eq(lines(), 60);
+	buf_reset(&caught);
+	log_set_level(LOG_LEVEL_DEBUG);
+	for (int i = 0; i < 20; i++)
+		log_warn("all of it, for who looks for a fault");
+	ck_assert_uint_eq(lines(), 20);
+	ck_assert_uint_eq(log_repeated(), 0);
+}
+END_TEST
+
+#define MINUTE (60 * NSEC_PER_SEC)
+
+START_TEST(after_a_minute_one_line_and_the_sum)
+{
+	struct log_repeat sum;
+	int64_t now_ns = 1000 * MINUTE;
+
+	log_repeat_clear();
+	for (int i = 0; i < 5; i++)
+		ck_assert_int_eq(log_repeat_note(now_ns, LOG_LEVEL_WARN, "", "", "m", &sum),
+			LOG_REPEAT_PASSES);
+	for (int minute = 1; minute < 10; minute++) {
+		for (int i = 0; i < 7; i++)
+			ck_assert_int_eq(log_repeat_note(now_ns, LOG_LEVEL_WARN, "", "", "m", &sum),
+				LOG_REPEAT_HELD);
+		now_ns += MINUTE;
+		ck_assert_int_eq(log_repeat_note(now_ns, LOG_LEVEL_WARN, "", "", "m", &sum),
+			LOG_REPEAT_PASSES_AFTER_SUM);
+		ck_assert_uint_eq(sum.n, 7);
+		ck_assert_str_eq(sum.message, "m");
+		ck_assert_int_eq(sum.over_ns, MINUTE);
+	}
+	/* Quiet for a minute: as if it had never been. */
+	now_ns += MINUTE;
+	ck_assert(!log_repeat_due(now_ns, false, &sum));
+	for (int i = 0; i < 5; i++)
+		ck_assert_int_eq(log_repeat_note(now_ns, LOG_LEVEL_WARN, "", "", "m", &sum),
+			LOG_REPEAT_PASSES);
+}
+END_TEST
+
+/* Of each message only its sum is lost from sight, never its number: those that make room are said. */
+START_TEST(the_table_is_bounded_and_loses_nothing)
+{
+	struct log_repeat sum;
+	uint64_t passed = 0, held = 0, summed = 0;
+
+	log_repeat_clear();
+	for (int round = 0; round < 20000; round++) {
+		char name[16];
+
+		(void)snprintf(name, sizeof(name), "n%u", (unsigned)(clock_random() % 100));
+		switch (log_repeat_note(round, LOG_LEVEL_INFO, "d", name, "m", &sum)) {
+		case LOG_REPEAT_PASSES_AFTER_SUM:
+			summed += sum.n;
+			passed++;
+			break;
+		case LOG_REPEAT_PASSES:
+			passed++;
+			break;
+		case LOG_REPEAT_HELD:
+			held++;
+			break;
+		}
+	}
+	while (log_repeat_due(0, true, &sum))
+		summed += sum.n;
+	ck_assert_uint_eq(passed + held, 20000);
+	ck_assert_uint_eq(summed, held);
+	ck_assert_uint_eq(log_repeated(), held);
+	ck_assert(!log_repeat_due(0, true, &sum));
+}
+END_TEST
+
 /* stderr is something else between these two. */
 static int
 replace_stderr(int fd, enum log_format format)
@@ -417,6 +578,37 @@ START_TEST(a_reader_that_left)
 	(void)close(saved);
 	ck_assert_uint_eq(log_dropped() - dropped, 2);
 	(void)close(fds[1]);
+}
+END_TEST
+
+/* The pipe is opened anew, so that our descriptor never blocks and everybody else's does as before. */
+START_TEST(others_keep_a_pipe_that_blocks)
+{
+	int fds[2], saved;
+
+	ck_assert_int_eq(pipe2(fds, O_CLOEXEC), 0);
+	saved = replace_stderr(fds[1], LOG_FORMAT_JSON);
+	ck_assert_int_ne(fcntl(STDERR_FILENO, F_GETFL) & O_NONBLOCK, 0);
+	ck_assert_int_eq(fcntl(STDERR_FILENO, F_GETFD), 0);
+	ck_assert_int_eq(fcntl(fds[1], F_GETFL) & O_NONBLOCK, 0);
+	restore_stderr(saved);
+	(void)close(fds[0]);
+	(void)close(fds[1]);
+}
+END_TEST
+
+START_TEST(a_full_disk)
+{
+	int fd = open("/dev/full", O_WRONLY | O_CLOEXEC), saved;
+	uint64_t dropped = log_dropped();
+
+	ck_assert_int_ge(fd, 0);
+	saved = replace_stderr(fd, LOG_FORMAT_JSON);
+	log_info("no space left on device");
+	log_info("nor now");
+	restore_stderr(saved);
+	ck_assert_uint_eq(log_dropped() - dropped, 2);
+	(void)close(fd);
 }
 END_TEST
 
@@ -564,7 +756,14 @@ main(void)
 	tcase_add_test(tcase, secrets_are_masked);
 	tcase_add_test(tcase, secrets_at_the_cut_are_masked);
 	tcase_add_test(tcase, the_oldest_secret_makes_room);
+	tcase_add_loop_test(tcase, what_looks_like_a_secret_is_masked, 0, COUNT(lookalikes));
+	tcase_add_test(tcase, repetitions_are_held_back_and_summed_up);
+	tcase_add_test(tcase, what_differs_is_not_held_back);
+	tcase_add_test(tcase, after_a_minute_one_line_and_the_sum);
+	tcase_add_test(tcase, the_table_is_bounded_and_loses_nothing);
 	tcase_add_test(tcase, a_full_pipe_drops_and_tells);
+	tcase_add_test(tcase, others_keep_a_pipe_that_blocks);
+	tcase_add_test(tcase, a_full_disk);
 	tcase_add_test(tcase, a_full_socket_drops_and_tells);
 	tcase_add_test(tcase, a_reader_that_left);
 	tcase_add_test(tcase, formats_by_themselves);

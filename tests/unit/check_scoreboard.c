@@ -226,7 +226,7 @@ START_TEST(copies_are_never_torn)
 
 	ck_assert_int_ge(pid, 0);
 	if (pid == 0) {
-		char text[256];
+		char text[sizeof(((struct scoreboard *)0)->cause)];
 		for (unsigned i = 0;; i++) {
 			memset(text, 'a' + (int)(i % 26), sizeof(text) - 1);
 			text[sizeof(text) - 1] = '\0';
