@@ -260,7 +260,8 @@ fork_worker(struct sup_worker *worker, struct error *err)
 		.title = title,
 		.fds = fds,
 		.n_fds = 3,
-		.parent_death_signal = SIGTERM,
+		/* Without us nobody ends one that hangs, or keeps two of a kind apart: nothing gentler reaches one that is stopped or stuck. */
+		.parent_death_signal = SIGKILL,
 		.new_session = true,
 		.memory_limit = worker->memory_limit,
 		.memory_limit_soft = true,

@@ -23,7 +23,7 @@ struct proc_spawn {
 	const struct proc_fd *fds;  /* n_fds entries; targets are 3, 4, ... without gaps */
 	size_t n_fds;
 	int parent_death_signal;    /* PR_SET_PDEATHSIG, 0: none; checked against the parent's pid at the fork */
-	bool new_session;           /* setsid(): a group of its own, which proc_kill_group() reaches */
+	bool new_session;           /* setsid(): a group of its own, which proc_kill_group() reaches; what the old terminal sent meanwhile is dropped */
 	uint64_t memory_limit;      /* RLIMIT_DATA in bytes, 0: as the parent; not set in sanitizer builds */
 	bool memory_limit_soft;     /* leaves the hard limit, for programs that the child starts: proc_fix_memory_limit() then ends that */
 	uint64_t file_limit;        /* RLIMIT_NOFILE, 0: as the parent */

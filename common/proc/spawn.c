@@ -119,6 +119,20 @@ keeps_handler(int signo)
 #endif
 }
 
+/*
+ * What a terminal sends to its foreground group may have come between the fork and setsid(): it was not meant for who has left that group. It is pending, all
+ * being blocked, and ignoring it drops it. SIGTERM stays: that is meant for whoever gets it.
+ */
+static void
+drop_terminal_signals(void)
+{
+	static const int signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTSTP, SIGTTIN, SIGTTOU, SIGWINCH};
+	const struct sigaction ignore = {.sa_handler = SIG_IGN};
+
+	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
+		(void)sigaction(signals[i], &ignore, NULL);
+}
+
 static void
 reset_signals(void)
 {
@@ -173,6 +187,8 @@ static void __attribute__((noreturn)) run_child(const struct proc_spawn *spawn, 
 	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
 		refuse("PR_SET_DUMPABLE", errno);
 	clean_environment();
+	if (spawn->new_session)
+		drop_terminal_signals();
 	reset_signals();
 	if (spawn->title)
 		proc_title_set(spawn->title);

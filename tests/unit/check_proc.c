@@ -498,6 +498,46 @@ START_TEST(has_a_session_of_its_own)
 END_TEST
 
 static int
+leave_well(void *data)
+{
+	(void)data;
+	return 0;
+}
+
+/* Signals its group without a pause, until its parent is gone. */
+static pid_t
+start_hammer(int signo)
+{
+	pid_t parent = getpid(), pid = fork();
+
+	ck_assert_int_ge(pid, 0);
+	if (pid > 0)
+		return pid;
+	while (getppid() == parent)
+		(void)kill(0, signo);
+	_exit(0);
+}
+
+static const int terminal_signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTSTP};
+
+/* E175: the terminal ends while they are being forked; its signals are for the group that they leave. */
+START_TEST(outlives_its_parents_terminal)
+{
+	const struct proc_spawn spawn = {.new_session = true, .child_main = leave_well};
+	int signo = terminal_signals[_i];
+
+	ck_assert_int_eq(setpgid(0, 0), 0);
+	(void)signal(signo, SIG_IGN);
+	pid_t hammer = start_hammer(signo);
+	for (int i = 0; i < 200; i++)
+		ck_assert_int_eq(run(&spawn), 0);
+	(void)kill(hammer, SIGKILL);
+	ck_assert_int_eq(waitpid(hammer, NULL, 0), hammer);
+	(void)signal(signo, SIG_DFL);
+}
+END_TEST
+
+static int
 wait_for_signal(void *data)
 {
 	if (data)
@@ -756,6 +796,8 @@ main(int argc, char **argv)
 	tcase_add_loop_test(tcase, shows_its_title, 0, sizeof(titles) / sizeof(*titles));
 	tcase_add_test(tcase, cuts_a_title_to_its_memory);
 	tcase_add_test(tcase, has_a_session_of_its_own);
+	tcase_add_loop_test(tcase, outlives_its_parents_terminal, 0,
+		sizeof(terminal_signals) / sizeof(*terminal_signals));
 	tcase_add_test(tcase, ends_with_its_parent);
 	tcase_add_test(tcase, ends_a_stopped_child);
 	tcase_add_test(tcase, signals_nobody_else);

@@ -194,6 +194,25 @@ START_TEST(test_workers_end_with_a_killed_supervisor)
 }
 END_TEST
 
+/* Stopped, stuck in a step that never ends, deaf to every signal that can be caught: nobody is there any more who would end them. */
+START_TEST(test_workers_that_hang_end_with_a_killed_supervisor)
+{
+	static const char *const names[] = {"a", "b", "deaf"};
+	pid_t pids[3];
+
+	start_live("heartbeat: 60s\n", "a b deaf");
+	for (int i = 0; i < 3; i++)
+		pids[i] = site_pid(&site, names[i]);
+	kill_worker(pids[0], SIGSTOP);
+	kill_worker(pids[1], SIGUSR1);
+	kill_worker(site.pid, SIGKILL);
+	int64_t before_ns = clock_monotonic_ns();
+	for (int i = 0; i < 3; i++)
+		WAIT_FOR(is_gone(pids[i]));
+	ck_assert_int_lt(clock_monotonic_ns() - before_ns, NSEC_PER_SEC);
+}
+END_TEST
+
 /* E151, E179, E197: of the parent it has what it was given. */
 START_TEST(test_a_worker_inherits_little)
 {
@@ -498,6 +517,7 @@ main(void)
 	tcase_add_test(deaths, test_an_invalid_configuration_is_shown_and_tried_at_a_reload);
 	tcase_add_test(deaths, test_a_failed_spawn_is_tried_again);
 	tcase_add_test(deaths, test_workers_end_with_a_killed_supervisor);
+	tcase_add_test(deaths, test_workers_that_hang_end_with_a_killed_supervisor);
 	tcase_add_test(deaths, test_a_worker_inherits_little);
 	tcase_add_test(deaths, test_orphans_are_reaped);
 	tcase_add_test(hangs, test_a_stopped_worker_is_replaced_after_three_periods);
