@@ -19,7 +19,7 @@
 enum record_type {
 	/* supervisor -> worker (pipe down); the end of the pipe means stop */
 	RECORD_STOP = 1,  /* end: start no reconcile, finish the running ones, leave */
-	RECORD_LOG_LEVEL, /* value: enum log_level */
+	RECORD_LOG_LEVEL, /* value: enum log_level; from operatorctl too, there -1: that of the configuration */
 	/* worker -> supervisor (pipe up) */
 	RECORD_STATE = 16, /* value: enum worker_state; text: the cause in words, may be empty */
 	RECORD_CURED,      /* text: an object on the worker's list of suspects that was reconciled from end to end, or is gone */

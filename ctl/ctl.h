@@ -41,6 +41,7 @@ int ctl_list(const struct ctl *ctl, int argc, char **argv);
 int ctl_watch(const struct ctl *ctl, int argc, char **argv);
 int ctl_reload(const struct ctl *ctl, int argc, char **argv);
 int ctl_status(const struct ctl *ctl, int argc, char **argv);
+int ctl_loglevel(const struct ctl *ctl, int argc, char **argv);
 
 /* Prints "operatorctl: ..." to stderr, masked. */
 void ctl_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -56,10 +57,10 @@ const char *ctl_namespace(
 	const struct ctl *ctl, const struct kube *kube, const struct kube_resource *resource);
 
 /*
- * socket.c: asks the running operatord; the text of its answer is appended to out. Returns the exit code that it answered, or
+ * socket.c: asks the running operatord, with the record's value where its type has one; the text of its answer is appended to out. Returns the exit code that it answered, or
  * CTL_FAILED / CTL_NO_PERMISSION when it could not be asked (said).
  */
-int ctl_ask(const struct ctl *ctl, enum record_type type, struct buf *out);
+int ctl_ask(const struct ctl *ctl, enum record_type type, int32_t value, struct buf *out);
 
 /* table.c: rows of cells, aligned when printed. Cells are copied; control characters in them are shown as '?'. */
 struct ctl_table;

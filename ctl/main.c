@@ -28,6 +28,10 @@ static const struct verb {
 		"operatorctl reload", ctl_reload},
 	{"status", "", "shows the workers of the running operatord", "operatorctl status",
 		ctl_status},
+	{"loglevel", "LEVEL",
+		"error, warn, info, debug: the running operatord logs at it until told \"config\" "
+		"or restarted",
+		"operatorctl loglevel debug", ctl_loglevel},
 };
 #define N_VERBS (sizeof(verbs) / sizeof(verbs[0]))
 
@@ -51,7 +55,7 @@ help(FILE *out)
 {
 	fputs("usage: operatorctl VERB [ARGUMENTS] [OPTIONS]\n\nVerbs:\n", out);
 	for (size_t i = 0; i < N_VERBS; i++)
-		fprintf(out, "  %-7s%-10s%s\n", verbs[i].name, verbs[i].arguments,
+		fprintf(out, "  %-9s%-10s%s\n", verbs[i].name, verbs[i].arguments,
 			verbs[i].summary);
 	fputs("\nOptions:\n"
 	      "  -n, --namespace NS    only this namespace (default: the context's, else "

@@ -17,7 +17,7 @@ ctl_reload(const struct ctl *ctl, int argc, char **argv)
 			     "was started with");
 		return CTL_USAGE;
 	}
-	int code = ctl_ask(ctl, RECORD_RELOAD, &answer);
+	int code = ctl_ask(ctl, RECORD_RELOAD, 0, &answer);
 	fwrite(answer.data, 1, answer.length, code == CTL_DONE ? stdout : stderr);
 	buf_free(&answer);
 	return code;

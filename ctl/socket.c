@@ -111,7 +111,7 @@ read_answer(int fd, struct buf *out)
 }
 
 int
-ctl_ask(const struct ctl *ctl, enum record_type type, struct buf *out)
+ctl_ask(const struct ctl *ctl, enum record_type type, int32_t value, struct buf *out)
 {
 	char path[CONTROL_PATH_MAX];
 	struct record record;
@@ -125,7 +125,7 @@ ctl_ask(const struct ctl *ctl, enum record_type type, struct buf *out)
 	if (code != CTL_DONE)
 		return code;
 	out->limit = ANSWER_MAX;
-	record_set(&record, type, 0, 0, NULL);
+	record_set(&record, type, 0, value, NULL);
 	code = record_write(fd, &record);
 	if (code < 0) {
 		ctl_complain("%s: %s", path, strerror(-code));

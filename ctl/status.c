@@ -84,7 +84,7 @@ ctl_status(const struct ctl *ctl, int argc, char **argv)
 		ctl_complain("status takes no arguments");
 		return CTL_USAGE;
 	}
-	int code = ctl_ask(ctl, RECORD_STATUS, &answer);
+	int code = ctl_ask(ctl, RECORD_STATUS, 0, &answer);
 	if (code == CTL_DONE && ctl->output == CTL_OUTPUT_JSON) {
 		fwrite(answer.data, 1, answer.length, stdout);
 		putchar('\n');

@@ -241,10 +241,7 @@ take_settings(struct supervisor *sup, const struct config_supervisor *fresh)
 	sup->shared.kill_grace_ns = fresh->kill_grace_ns;
 	log_open(supervisor_log_level(sup), fresh->log_format);
 	reload_watch(sup);
-	if (supervisor_log_level(sup) == level)
-		return;
-	for (struct sup_worker *worker = sup->workers; worker; worker = worker->next)
-		sup_worker_send(worker, RECORD_LOG_LEVEL, (int32_t)supervisor_log_level(sup));
+	supervisor_pass_log_level(sup, level);
 }
 
 int

@@ -142,6 +142,25 @@ on_reloaded(void *data, int code, const char *text)
 }
 
 static void
+serve_log_level(struct client *client, int32_t value)
+{
+	struct supervisor *sup = client->control->sup;
+	struct buf out = BUF_INIT;
+	int code = value >= -1 && value < LOG_LEVEL_MAX && sup->configured ? EXIT_STOPPED
+									   : EXIT_TROUBLE;
+
+	if (code == EXIT_STOPPED) {
+		supervisor_ask_log_level(sup, value);
+		buf_addf(&out, "%s\n", log_level_name(supervisor_log_level(sup)));
+	} else {
+		buf_adds(&out, sup->configured ? "operatord does not know this level\n"
+					       : "operatord is still starting\n");
+	}
+	client_answer(client, code, out.data, out.length);
+	buf_free(&out);
+}
+
+static void
 serve(struct client *client, const struct record *record)
 {
 	struct buf out = BUF_INIT;
@@ -154,6 +173,8 @@ serve(struct client *client, const struct record *record)
 		status_document(client->control->sup, &out);
 		client_answer(client, 0, out.data, out.length);
 		buf_free(&out);
+	} else if (record->type == RECORD_LOG_LEVEL) {
+		serve_log_level(client, record->value);
 	} else {
 		static const char no[] = "operatord does not know this request\n";
 		client_answer(client, EXIT_TROUBLE, no, sizeof(no) - 1);

@@ -41,6 +41,8 @@ struct supervisor {
 	int64_t last_good_reload_wall_ns, started_wall_ns, started_ns, last_tick_ns;
 	bool configured; /* the first configuration is applied */
 	bool stopping;
+	int log_level_asked; /* enum log_level, asked for while it runs; -1: not */
+	struct service *service;
 	struct sup_http *http;
 	struct sup_control *control;
 	struct loop_timer *tick;
@@ -49,8 +51,12 @@ struct supervisor {
 /* supervisor.c */
 struct sup_worker *supervisor_find(const struct supervisor *sup, const char *name);
 void supervisor_add(struct supervisor *sup, struct sup_worker *worker);
-/* The command line's, else the configuration's. */
+/* The one asked for while it runs, else the command line's, else the configuration's. */
 enum log_level supervisor_log_level(const struct supervisor *sup);
+/* Asks for a level, here and in every worker, over reloads until the next call; -1: that of the command line or the configuration again. */
+void supervisor_ask_log_level(struct supervisor *sup, int level);
+/* Has every worker take supervisor_log_level(), if it is another than before. */
+void supervisor_pass_log_level(struct supervisor *sup, enum log_level before);
 
 /* stop.c. The first call asks every worker to stop, each further one shortens the grace; the loop ends with the last worker. */
 void stop_request(struct supervisor *sup);

@@ -3,7 +3,8 @@ libsupervisor_a_SOURCES = supervisor/supervisor.h supervisor/poison.h supervisor
 	supervisor/worker.h supervisor/worker.c supervisor/worker_view.c supervisor/core.h supervisor/supervisor.c supervisor/stop.c supervisor/apply.c supervisor/reload.c \
 	supervisor/auto_reload.h supervisor/auto_reload.c supervisor/config_state.h supervisor/config_state.c \
 	supervisor/http.h supervisor/http.c supervisor/listen.h supervisor/listen.c supervisor/pages.h supervisor/health.c supervisor/metrics_page.c supervisor/usage.h supervisor/usage.c supervisor/status.c \
-	supervisor/control.h supervisor/control.c
+	supervisor/control.h supervisor/control.c \
+	supervisor/notify.h supervisor/notify.c supervisor/service.h supervisor/service.c
 libsupervisor_a_CPPFLAGS = $(AM_CPPFLAGS) $(XXHASH_CFLAGS) $(CJSON_CFLAGS) $(MHD_CFLAGS) $(SSL_CFLAGS)
 sbin_PROGRAMS += operatord
 operatord_SOURCES = supervisor/main.c

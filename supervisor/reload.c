@@ -16,6 +16,7 @@
 #include "common/log.h"
 #include "common/memory.h"
 #include "supervisor/core.h"
+#include "supervisor/service.h"
 
 static void
 put_lines(struct buf *text, const cJSON *lines, const char *before)
@@ -78,6 +79,7 @@ finish(struct supervisor *sup, int code, const char *text)
 	if (sup->last_reload_good)
 		sup->last_good_reload_wall_ns = clock_wall_ns();
 	reload_log("reload", code, text);
+	service_reloaded(sup->service, code, text);
 	answer_all(&sup->waiters, code, text);
 }
 
@@ -108,6 +110,7 @@ start(struct supervisor *sup)
 	char text[600];
 
 	log_info("reload: reading %s", sup->options->config_path);
+	service_reloading(sup->service);
 	config_state_take(sup->options->config_path, &sup->loaded);
 	sup->checker = checker_start(sup->loop, sup->options->config_path, on_checked, sup, &err);
 	if (sup->checker)

@@ -4,6 +4,7 @@
 
 #include "common/log.h"
 #include "supervisor/core.h"
+#include "supervisor/service.h"
 
 static void
 end_when_empty(struct supervisor *sup)
@@ -39,7 +40,10 @@ stop_request(struct supervisor *sup)
 		log_info("stopping");
 		sup->shared.had_to_kill = false; /* what reloads did before is not about the stop */
 	}
+	bool first = !sup->stopping;
 	sup->stopping = true;
+	if (first)
+		service_stopping(sup->service);
 	reload_cancel(sup);
 	for (struct sup_worker *worker = sup->workers; worker; worker = next) {
 		next = worker->next; /* stopping may free it */

@@ -23,6 +23,7 @@
 #include "supervisor/control.h"
 #include "supervisor/core.h"
 #include "supervisor/http.h"
+#include "supervisor/service.h"
 
 struct sup_worker *
 supervisor_find(const struct supervisor *sup, const char *name)
@@ -48,8 +49,33 @@ supervisor_add(struct supervisor *sup, struct sup_worker *worker)
 enum log_level
 supervisor_log_level(const struct supervisor *sup)
 {
+	if (sup->log_level_asked >= 0)
+		return (enum log_level)sup->log_level_asked;
 	return sup->options->log_level >= 0 ? (enum log_level)sup->options->log_level
 					    : sup->config.log_level;
+}
+
+void
+supervisor_pass_log_level(struct supervisor *sup, enum log_level before)
+{
+	enum log_level level = supervisor_log_level(sup);
+
+	if (level == before)
+		return;
+	for (struct sup_worker *worker = sup->workers; worker; worker = worker->next)
+		sup_worker_send(worker, RECORD_LOG_LEVEL, (int32_t)level);
+}
+
+void
+supervisor_ask_log_level(struct supervisor *sup, int level)
+{
+	enum log_level before = supervisor_log_level(sup);
+
+	sup->log_level_asked = level;
+	log_set_level(supervisor_log_level(sup));
+	supervisor_pass_log_level(sup, before);
+	log_info("the log's level is %s, was %s", log_level_name(supervisor_log_level(sup)),
+		log_level_name(before));
 }
 
 /* --- the configuration at the start --- */
@@ -172,6 +198,18 @@ on_hangup(void *data)
 	reload_start(data, NULL, NULL);
 }
 
+/* Debug, and back to what it was. */
+static void
+on_user_signal(void *data)
+{
+	struct supervisor *sup = data;
+
+	if (!sup->configured)
+		return;
+	supervisor_ask_log_level(
+		sup, sup->log_level_asked == LOG_LEVEL_DEBUG ? -1 : LOG_LEVEL_DEBUG);
+}
+
 static void
 on_any_child(void *data, pid_t pid, int status)
 {
@@ -238,6 +276,7 @@ start(struct supervisor *sup)
 	reload_log("configuration", sup->last_reload_good ? EXIT_STOPPED : EXIT_CONFIG, text.data);
 	sup->configured = true;
 	on_tick(sup);
+	service_ready(sup->service);
 	reload_next(sup);
 out:
 	buf_free(&text);
@@ -245,7 +284,7 @@ out:
 	return code;
 }
 
-enum { SIGNALS = 4 };
+enum { SIGNALS = 5 };
 
 /* Before the first fork, so that none is lost; as PID 1 those without a handler would be ignored. */
 static void
@@ -254,12 +293,12 @@ watch_signals(struct supervisor *sup, struct loop_signal *ret[SIGNALS])
 	static const int stops[] = {SIGTERM, SIGINT, SIGQUIT};
 	sigset_t none;
 
-	for (int i = 0; i < SIGNALS - 1; i++)
+	for (int i = 0; i < SIGNALS - 2; i++)
 		ret[i] = loop_signal_new(sup->loop, stops[i], on_stop_signal, sup);
-	ret[SIGNALS - 1] = loop_signal_new(sup->loop, SIGHUP, on_hangup, sup);
+	ret[SIGNALS - 2] = loop_signal_new(sup->loop, SIGHUP, on_hangup, sup);
+	ret[SIGNALS - 1] = loop_signal_new(sup->loop, SIGUSR2, on_user_signal, sup);
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGUSR1, SIG_IGN);
-	signal(SIGUSR2, SIG_IGN);
 	/* Whoever started us may have blocked some. */
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
@@ -282,6 +321,7 @@ int
 supervisor_run(const struct supervisor_options *options)
 {
 	struct supervisor sup = {.options = options,
+		.log_level_asked = -1,
 		.started_ns = clock_monotonic_ns(),
 		.started_wall_ns = clock_wall_ns()};
 	struct loop_signal *signals[SIGNALS];
@@ -295,6 +335,7 @@ supervisor_run(const struct supervisor_options *options)
 		.stopped = stop_on_stopped,
 		.data = &sup};
 	watch_signals(&sup, signals);
+	sup.service = service_new(&sup, sup.loop);
 	struct loop_child *any = loop_child_new(sup.loop, 0, on_any_child, NULL);
 	sup.tick = loop_timer_new(sup.loop, on_tick, &sup);
 	int code = start(&sup);
@@ -306,6 +347,7 @@ supervisor_run(const struct supervisor_options *options)
 	}
 	log_flush(true);
 	tear_down(&sup);
+	service_free(sup.service);
 	loop_child_free(any);
 	for (int i = 0; i < SIGNALS; i++)
 		loop_signal_free(signals[i]);

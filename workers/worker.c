@@ -207,6 +207,9 @@ prepare_process(const struct worker_args *args)
 	}
 	/* The end of a terminal is the supervisor's to act on. */
 	signal(SIGHUP, SIG_IGN);
+	/* Sent to a whole service or session, they are meant for the supervisor. */
+	signal(SIGUSR1, SIG_IGN);
+	signal(SIGUSR2, SIG_IGN);
 	log_context("controller", args->name);
 	log_hold_repeats();
 }

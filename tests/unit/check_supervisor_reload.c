@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "common/json.h"
+#include "common/log.h"
 #include "tests/unit/supervisor_fixture.h"
 
 #define GOOD_A   "version: 1\ncontrollers:\n- {name: extra, resource: things.v1.example.com}\n"
@@ -250,6 +251,39 @@ START_TEST(test_the_log_level_reaches_who_runs)
 }
 END_TEST
 
+static void
+ask_level(int32_t level, int expected_code)
+{
+	int code;
+
+	free(site_ask_value(&site, RECORD_LOG_LEVEL, level, &code));
+	ck_assert_int_eq(code, expected_code);
+}
+
+/* By the control socket and by SIGUSR2; a reload leaves it, and who starts later has it too. */
+START_TEST(test_the_log_level_can_be_asked_for)
+{
+	start("", "a");
+	WAIT_FOR(site_is(&site, "a", "live"));
+	pid_t a = site_pid(&site, "a");
+
+	ask_level(LOG_LEVEL_WARN, 0);
+	WAIT_FOR(site_cause_has(&site, "a", "warn"));
+	reload(0, "1 unchanged");
+	ck_assert_uint_eq(site_log_has(&site, "1 unchanged"), 0);
+	ask_level(-1, 0);
+	WAIT_FOR(site_cause_has(&site, "a", "debug"));
+	ask_level(LOG_LEVEL_MAX, 1);
+	ask_level(-2, 1);
+	ask_level(LOG_LEVEL_ERROR, 0);
+	WAIT_FOR(site_cause_has(&site, "a", "error"));
+	ck_assert_int_eq(kill(site.pid, SIGUSR2), 0);
+	WAIT_FOR(site_cause_has(&site, "a", "debug"));
+	ck_assert_int_eq(site_pid(&site, "a"), a);
+	ck_assert_int_eq(site_stop(&site, SIGTERM), 0);
+}
+END_TEST
+
 /* --- who asks --- */
 
 static int
@@ -347,6 +381,7 @@ main(void)
 	tcase_add_loop_test(files, test_starts_that_are_refused, 0, 3);
 	tcase_add_test(files, test_what_needs_a_restart_is_said);
 	tcase_add_test(files, test_the_log_level_reaches_who_runs);
+	tcase_add_test(files, test_the_log_level_can_be_asked_for);
 	tcase_add_test(asking, test_many_who_ask_at_once_are_all_answered);
 	tcase_add_test(asking, test_a_stop_during_a_reload_answers_it);
 	tcase_add_test(asking, test_a_hangup_at_once);

@@ -155,6 +155,7 @@ site_open(struct site *site, const char *top, const char *names)
 	(void)snprintf(site->control, sizeof(site->control), "%s/control", site->directory);
 	(void)snprintf(site->http, sizeof(site->http), "%s/http", site->directory);
 	(void)snprintf(site->log, sizeof(site->log), "%s/log", site->directory);
+	(void)snprintf(site->notify, sizeof(site->notify), "%s/notify", site->directory);
 	conf_path(site, "", path);
 	ck_assert_int_eq(mkdir(path, 0755), 0);
 	site_write_main(site, top, names);
@@ -189,8 +190,8 @@ static void __attribute__((noreturn)) run(const struct site *site)
 	(void)setpgid(0, 0);
 	(void)dup2(log, STDERR_FILENO);
 	(void)close(log);
-	(void)setenv("NOTIFY_SOCKET", "/nowhere", 1);
-	(void)setenv("WATCHDOG_USEC", "1", 1);
+	(void)setenv("NOTIFY_SOCKET", site->notify, 1);
+	(void)setenv("WATCHDOG_USEC", "20000000", 1);
 	if (site->own_user_namespace)
 		enter_user_namespace();
 	if (site->files_limit)
@@ -238,7 +239,7 @@ site_stop(struct site *site, int signo)
 void
 site_close(struct site *site)
 {
-	static const char *const names[] = {"main.yaml", "control", "control.lock", "http", "log"};
+	static const char *const names[] = {"main.yaml", "control", "control.lock", "http", "log", "notify"};
 	char path[192];
 
 	if (site->pid > 0) {
@@ -298,6 +299,12 @@ is_readable(int fd, int64_t deadline_ns)
 char *
 site_ask(struct site *site, enum record_type type, int *ret_code)
 {
+	return site_ask_value(site, type, 0, ret_code);
+}
+
+char *
+site_ask_value(struct site *site, enum record_type type, int32_t value, int *ret_code)
+{
 	int64_t deadline_ns = clock_monotonic_ns() + ASK_LIMIT_NS;
 	struct record_reader reader = {0};
 	struct buf text = BUF_INIT;
@@ -307,7 +314,7 @@ site_ask(struct site *site, enum record_type type, int *ret_code)
 	*ret_code = -1;
 	if (fd < 0)
 		return buf_detach(&text, NULL);
-	record_set(&record, type, 0, 0, NULL);
+	record_set(&record, type, 0, value, NULL);
 	ck_assert_int_eq(record_write(fd, &record), 0);
 	while (*ret_code < 0 && is_readable(fd, deadline_ns)) {
 		int r = record_read(&reader, fd, &record);

@@ -17,6 +17,7 @@
 
 struct site {
 	char directory[64], config[96], control[96], http[96], log[96];
+	char notify[96];         /* NOTIFY_SOCKET, where nobody listens unless the test does */
 	pid_t pid;               /* of the supervisor, 0: none */
 	long files_limit;        /* RLIMIT_NOFILE for it, 0: as it is */
 	bool own_user_namespace; /* as root of one, where that is possible */
@@ -37,6 +38,8 @@ int site_stop(struct site *site, int signo);
 
 /* One answer of the control socket; *ret_code is its exit code, -1 for none. free(). */
 char *site_ask(struct site *site, enum record_type type, int *ret_code);
+/* The same with a value in the record. */
+char *site_ask_value(struct site *site, enum record_type type, int32_t value, int *ret_code);
 int site_connect(const char *path); /* -1 */
 /* A worker's entry in the status; cJSON_Delete(). NULL: none. */
 cJSON *site_worker(struct site *site, const char *name);
