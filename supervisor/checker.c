@@ -48,6 +48,10 @@ child_main(void *data)
 	struct error err = {0};
 	int code = 0;
 
+	/* Sent to a whole service or session, they are meant for the supervisor, not as the end of its check. */
+	signal(SIGHUP, SIG_IGN);
+	signal(SIGUSR1, SIG_IGN);
+	signal(SIGUSR2, SIG_IGN);
 	if (sandbox_enter(&sandbox, &err) < 0)
 		log_warn("the check's sandbox is not whole: %s", err.text);
 	config_check(path, false, &document);
