@@ -12,11 +12,3 @@ operatord_CPPFLAGS = $(AM_CPPFLAGS) $(CJSON_CFLAGS)
 # The order is that of the dependencies: an archive stands before those that it needs.
 operatord_LDADD = libsupervisor.a libworkers.a libconfig.a libtemplate.a libkubeexec.a libkube.a libkubehttp.a librunner.a libproc.a libsandbox.a libcommon.a libloop.a libcommon.a \
 	$(SANDBOX_LIBS) $(MHD_LIBS) $(JQ_LIBS) $(CURL_LIBS) $(SSL_LIBS) $(LOOP_LIBS) $(COMMON_LIBS)
-
-systemdsystemunitdir = $(prefix)/lib/systemd/system
-systemdsystemunit_DATA = systemd/operatord.service
-EXTRA_DIST += systemd/operatord.service.in
-CLEANFILES += systemd/operatord.service
-systemd/operatord.service: systemd/operatord.service.in Makefile
-	$(AM_V_GEN)$(MKDIR_P) systemd && \
-	sed -e 's|@sbindir[@]|$(sbindir)|' -e 's|@bindir[@]|$(bindir)|' $(srcdir)/systemd/operatord.service.in >$@.tmp && mv $@.tmp $@
