@@ -149,7 +149,10 @@ on_deadline(struct keeper *k)
 		start_killing(k);
 		return true;
 	case KILLING:
+		/* One at least: on kernels that don't list children this is the only word of them. */
 		k->report->survivors = sweep(k);
+		if (k->report->survivors == 0)
+			k->report->survivors = 1;
 		return false;
 	}
 	return false;
