@@ -8,7 +8,7 @@
  *
  * Certificates that changed get a new HTTP client; the old one lives until its last request ends.
  *
- * Requests for which there is no credential yet are parked in the list, without an HTTP request, until the source has answered.
+ * Requests for which there is no credential yet wait in client_wait.c.
  */
 #include "config.h"
 
@@ -16,15 +16,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/queue.h>
 
 #include "common/buf.h"
 #include "common/clock.h"
 #include "common/kube/client.h"
-#include "common/kube/credentials.h"
-#include "common/kube/http.h"
+#include "common/kube/client_internal.h"
 #include "common/kube/judge.h"
-#include "common/kube/renewal.h"
 #include "common/kube/url.h"
 #include "common/log.h"
 #include "common/memory.h"
@@ -34,46 +31,6 @@
 #define TIMEOUT_NS      (30 * NSEC_PER_SEC)
 #define BODY_MAX        ((size_t)16 << 20)
 #define FAILED_BODY_MAX ((size_t)64 << 10) /* of an answer that is no success, in a stream */
-
-struct identity {
-	struct http_client *http;
-	unsigned uses;
-};
-
-struct kube {
-	struct loop *loop;
-	struct kube_target *target;
-	struct credentials credentials;
-	struct identity *identity;
-	struct renewal renewal;
-	struct loop_timer *trouble; /* fails what is parked while there is nothing to ask */
-	unsigned batch;             /* of parked requests; grows as they are released */
-	bool releasing,
-		dead; /* freed, but for its own memory, by an owner who was called in turn */
-	LIST_HEAD(kube_requests, kube_request) requests;
-	char host[272];
-};
-
-struct kube_request {
-	LIST_ENTRY(kube_request) link;
-	struct kube *kube;
-	struct identity *identity;
-	struct http_request *http;
-	char *method, *path, *accept, *content_type;
-	struct buf body;
-	bool has_body, streams, watch;
-	int64_t timeout_ns;
-	size_t limit;
-	void (*done)(void *data, const struct kube_result *result);
-	struct kube_stream_callbacks callbacks; /* data for both */
-	int64_t started_ns, sent_ns;            /* sent_ns: of the last try */
-	unsigned generation;                    /* of the credentials that it was sent with */
-	bool retried, too_large;
-	bool parked;    /* waits for a credential */
-	unsigned batch; /* since when */
-	int status;
-	struct buf answer;
-};
 
 static const char *const outcome_names[KUBE_OUTCOME_MAX] = {
 	[KUBE_OK] = "ok",
@@ -129,9 +86,8 @@ leave_identity(struct kube_request *r)
 		identity_free(identity);
 }
 
-/* For certificates that have changed; says so, with where they are from. */
-static void
-renew_identity(struct kube *kube, const char *what)
+void
+kube_renew_identity(struct kube *kube, const char *what)
 {
 	struct error err = {0};
 	struct identity *fresh, *old = kube->identity;
@@ -153,7 +109,7 @@ static void
 renew_files(struct kube *kube)
 {
 	if (credentials_refresh_files(&kube->credentials))
-		renew_identity(kube, "certificate files");
+		kube_renew_identity(kube, "certificate files");
 }
 
 /* --- Results ------------------------------------------------------------------ */
@@ -219,8 +175,8 @@ judge(const struct kube_request *r, const struct http_result *http, struct kube_
 
 /* --- Requests -------------------------------------------------------------------- */
 
-static void
-request_free(struct kube_request *r)
+void
+kube_request_free(struct kube_request *r)
 {
 	free(r->method);
 	free(r->path);
@@ -261,9 +217,6 @@ on_body(void *data, const char *bytes, size_t length)
 	return -EFBIG;
 }
 
-static int send_request(struct kube_request *r);
-static bool await_credential(struct kube_request *r, bool refused);
-
 /* As before it was sent. */
 static void
 rewind_request(struct kube_request *r)
@@ -289,13 +242,13 @@ try_again(struct kube_request *r, const struct http_result *http)
 	if (!refused || r->retried)
 		return false;
 	if (r->generation == kube->credentials.generation) {
-		if (!await_credential(r, true))
+		if (!kube_await_credential(r, true))
 			return false;
 		rewind_request(r);
 		return true;
 	}
 	rewind_request(r);
-	return send_request(r) == 0;
+	return kube_request_send(r) == 0;
 }
 
 static void
@@ -312,11 +265,11 @@ on_done(void *data, const struct http_result *http)
 	LIST_REMOVE(r, link);
 	leave_identity(r);
 	r->done(r->callbacks.data, &result);
-	request_free(r);
+	kube_request_free(r);
 }
 
-static int
-send_request(struct kube_request *r)
+int
+kube_request_send(struct kube_request *r)
 {
 	struct kube *kube = r->kube;
 	const struct http_callbacks callbacks = {
@@ -369,8 +322,8 @@ static struct kube_request *
 launch(struct kube_request *r)
 {
 	credentials_refresh_token(&r->kube->credentials, false);
-	if (r->body.failed || (!await_credential(r, false) && send_request(r) < 0)) {
-		request_free(r);
+	if (r->body.failed || (!kube_await_credential(r, false) && kube_request_send(r) < 0)) {
+		kube_request_free(r);
 		return NULL;
 	}
 	LIST_INSERT_HEAD(&r->kube->requests, r, link);
@@ -412,104 +365,7 @@ kube_cancel(struct kube_request *r)
 	http_cancel(r->http);
 	LIST_REMOVE(r, link);
 	leave_identity(r);
-	request_free(r);
-}
-
-/* --- Requests that wait for a credential ---------------------------------------- */
-
-static struct kube_request *
-find_parked(struct kube *kube)
-{
-	struct kube_request *r;
-
-	LIST_FOREACH(r, &kube->requests, link)
-	if (r->parked && r->batch != kube->batch)
-		break;
-	return r;
-}
-
-static void
-fail_parked(struct kube_request *r)
-{
-	struct kube_result result = {.outcome = KUBE_UNAUTHORIZED,
-		.body = "",
-		.duration_ns = clock_monotonic_ns() - r->started_ns};
-
-	(void)snprintf(
-		result.message, sizeof(result.message), "%s", renewal_trouble(&r->kube->renewal));
-	log_apply_mask(result.message);
-	LIST_REMOVE(r, link);
-	r->done(r->callbacks.data, &result);
-	request_free(r);
-}
-
-/* Those that are parked by now, and not what their owners start meanwhile. */
-static void
-release_parked(struct kube *kube, bool send)
-{
-	struct kube_request *r;
-
-	kube->batch++;
-	kube->releasing = true;
-	/* Freed, it has no requests. */
-	while ((r = find_parked(kube)) != NULL) {
-		r->parked = false;
-		if (!send || send_request(r) < 0)
-			fail_parked(r);
-	}
-	kube->releasing = false;
-	if (kube->dead)
-		free(kube);
-}
-
-static void
-on_credential(void *data, const struct kube_credential *credential, const char *why)
-{
-	struct kube *kube = data;
-
-	renewal_answered(&kube->renewal, credential, why);
-	if (credential != NULL && credentials_set(&kube->credentials, credential))
-		renew_identity(kube, "client certificates");
-	release_parked(kube, credential != NULL);
-}
-
-static void
-on_trouble(void *data)
-{
-	struct kube *kube = data;
-
-	if (!kube->renewal.asking)
-		release_parked(kube, false);
-}
-
-/* Whether the request has to wait; refused: what it was sent with is not good. */
-static bool
-await_credential(struct kube_request *r, bool refused)
-{
-	struct kube *kube = r->kube;
-
-	switch (renewal_look(&kube->renewal, refused)) {
-	case RENEWAL_NONE:
-		return false;
-	case RENEWAL_ASK:
-		renewal_ask(&kube->renewal, on_credential, kube);
-		break;
-	case RENEWAL_TROUBLE:
-		loop_timer_set(kube->trouble, 0);
-		break;
-	case RENEWAL_WAIT:
-		break;
-	}
-	r->parked = true;
-	r->batch = kube->batch;
-	return true;
-}
-
-void
-kube_use_source(struct kube *kube, const struct kube_source *source)
-{
-	renewal_init(&kube->renewal, source);
-	kube->trouble = loop_timer_new(kube->loop, on_trouble, kube);
+	kube_request_free(r);
 }
 
 /* --- The client --------------------------------------------------------------------- */
