@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Health and metrics over HTTP by libmicrohttpd on the supervisor's loop: its epoll descriptor is watched, MHD_run() does what is ready, a timer covers
- * its timeouts. Answers are made at once from memory. Connections, header size, idle time and the time until a request is there are bounded.
+ * its timeouts. Answers are made at once from memory. Connections, header size, idle time, the time until a request is there and the memory of answers that are not read
+ * yet are bounded.
  *
  * Traps of the library that are dealt with here: over the connection limit it accepts again only in a later run after a close; a timeout of 0 may mean
  * nothing that can go on; its own timeout is idle time, which a slow sender keeps from passing.
@@ -33,6 +34,9 @@
 #define NEXT_LIMIT_NS \
 	(90 * NSEC_PER_SEC) /* from one request's headers to the next one's: a drip must not last */
 #define SPIN_NS NSEC_PER_MSEC
+/* Of answers under way: who does not read keeps one for CONNECTION_IDLE_S. A small one, and one at a time, is always given. */
+#define ANSWERS_MAX  ((size_t)32 << 20)
+#define ANSWER_SMALL ((size_t)64 << 10)
 
 struct sup_http {
 	struct supervisor *sup;
@@ -41,6 +45,14 @@ struct sup_http {
 	struct loop_timer *timer;
 	char *socket_path; /* a Unix socket: removed at the end */
 	struct peer *peers;
+	size_t answers; /* bytes */
+};
+
+/* A body under way, freed by the library when nobody needs it any more. */
+struct answer {
+	struct sup_http *http;
+	size_t length;
+	char *bytes;
 };
 
 /* A connection, and when it is cut if no request has come by then; 0: it was cut. */
@@ -110,20 +122,49 @@ cut_slow_peers(struct sup_http *http)
 
 /* --- requests --- */
 
-static enum MHD_Result
-answer(struct MHD_Connection *connection, unsigned status, const char *type, struct buf *body)
+static void
+answer_free(void *data)
 {
-	size_t length = 0;
-	char *bytes = buf_detach(body, &length);
+	struct answer *answer = data;
 
-	if (!bytes)
-		return MHD_NO;
-	struct MHD_Response *response =
-		MHD_create_response_from_buffer(length, bytes, MHD_RESPMEM_MUST_FREE);
-	if (!response) {
-		free(bytes);
-		return MHD_NO;
+	answer->http->answers -= answer->length;
+	free(answer->bytes);
+	free(answer);
+}
+
+static struct MHD_Response *
+response_of(struct sup_http *http, struct buf *body)
+{
+	struct answer *answer = xcalloc(1, sizeof(*answer));
+	struct MHD_Response *response;
+
+	answer->http = http;
+	answer->bytes = buf_detach(body, &answer->length);
+	http->answers += answer->length;
+	response = answer->bytes ? MHD_create_response_from_buffer_with_free_callback_cls(
+					   answer->length, answer->bytes, answer_free, answer)
+				 : NULL;
+	if (!response)
+		answer_free(answer);
+	return response;
+}
+
+static enum MHD_Result
+answer(struct sup_http *http, struct MHD_Connection *connection, unsigned status, const char *type,
+	struct buf *body)
+{
+	struct MHD_Response *response;
+
+	if (body->length > ANSWER_SMALL && http->answers > 0 &&
+		http->answers + body->length > ANSWERS_MAX) {
+		buf_reset(body);
+		buf_adds(body, "too many answers wait for their readers\n");
+		status = MHD_HTTP_SERVICE_UNAVAILABLE;
+		type = "text/plain; charset=utf-8";
 	}
+	response = response_of(http, body);
+	if (!response)
+		return MHD_NO;
 	MHD_add_response_header(response, "Content-Type", type);
 	MHD_add_response_header(response, "Cache-Control", "no-store");
 	if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
@@ -153,8 +194,8 @@ answer_health(struct sup_http *http, struct MHD_Connection *connection, enum hea
 			       7, NULL, NULL) == MHD_YES;
 	unsigned status = health_page(http->sup, page, name, verbose, json, &body);
 
-	return answer(
-		connection, status, json ? "application/json" : "text/plain; charset=utf-8", &body);
+	return answer(http, connection, status,
+		json ? "application/json" : "text/plain; charset=utf-8", &body);
 }
 
 static enum MHD_Result
@@ -174,12 +215,12 @@ route(struct sup_http *http, struct MHD_Connection *connection, const char *url)
 		return answer_health(http, connection, HEALTH_READY, url + 8);
 	if (strcmp(url, "/metrics") == 0) {
 		metrics_page(http->sup, &body);
-		return answer(
-			connection, MHD_HTTP_OK, "text/plain; version=0.0.4; charset=utf-8", &body);
+		return answer(http, connection, MHD_HTTP_OK,
+			"text/plain; version=0.0.4; charset=utf-8", &body);
 	}
 	buf_adds(&body,
 		"not found; there are /livez, /healthz[/NAME], /readyz[/NAME] and /metrics\n");
-	return answer(connection, MHD_HTTP_NOT_FOUND, "text/plain; charset=utf-8", &body);
+	return answer(http, connection, MHD_HTTP_NOT_FOUND, "text/plain; charset=utf-8", &body);
 }
 
 static enum MHD_Result
@@ -206,8 +247,8 @@ on_request(void *data, struct MHD_Connection *connection, const char *url, const
 	}
 	if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0) {
 		buf_adds(&body, "only GET and HEAD\n");
-		return answer(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "text/plain; charset=utf-8",
-			&body);
+		return answer(data, connection, MHD_HTTP_METHOD_NOT_ALLOWED,
+			"text/plain; charset=utf-8", &body);
 	}
 	return route(data, connection, url);
 }

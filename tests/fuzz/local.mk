@@ -3,7 +3,7 @@
 #   tests/fuzz/fuzz_yaml -max_total_time=60 FOUND SOURCE/tests/fuzz/seeds/yaml
 # Otherwise a driver runs each over its seeds, as a part of `make check`.
 data_fuzzers = tests/fuzz/fuzz_json tests/fuzz/fuzz_jsonscan_object tests/fuzz/fuzz_jsonscan_event \
-	tests/fuzz/fuzz_jsonscan_list tests/fuzz/fuzz_yaml
+	tests/fuzz/fuzz_jsonscan_list tests/fuzz/fuzz_log tests/fuzz/fuzz_yaml
 fuzzers = $(data_fuzzers) tests/fuzz/fuzz_config
 EXTRA_DIST += tests/fuzz/seeds
 
@@ -38,6 +38,11 @@ tests_fuzz_fuzz_jsonscan_list_SOURCES = tests/fuzz/fuzz_jsonscan_list.c tests/fu
 tests_fuzz_fuzz_jsonscan_list_CPPFLAGS = $(fuzz_cppflags)
 tests_fuzz_fuzz_jsonscan_list_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
 tests_fuzz_fuzz_jsonscan_list_LDADD = libcommon.a $(COMMON_LIBS)
+
+tests_fuzz_fuzz_log_SOURCES = tests/fuzz/fuzz_log.c tests/fuzz/fuzz.h $(fuzz_driver)
+tests_fuzz_fuzz_log_CPPFLAGS = $(fuzz_cppflags)
+tests_fuzz_fuzz_log_LDFLAGS = $(AM_LDFLAGS) $(fuzz_ldflags)
+tests_fuzz_fuzz_log_LDADD = libcommon.a libloop.a $(LOOP_LIBS) $(COMMON_LIBS)
 
 tests_fuzz_fuzz_yaml_SOURCES = tests/fuzz/fuzz_yaml.c tests/fuzz/fuzz.h $(fuzz_driver)
 tests_fuzz_fuzz_yaml_CPPFLAGS = $(fuzz_cppflags)

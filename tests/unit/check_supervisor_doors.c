@@ -15,6 +15,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "common/json.h"
 #include "tests/unit/supervisor_fixture.h"
 
@@ -211,6 +212,10 @@ static const struct {
 	{"DELETE /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", "HTTP/1.1 405 "},
 	{"HEAD /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", "HTTP/1.1 200 "},
 	{"GET /livez HTTP/1.0\r\n\r\n", "HTTP/1.1 200 "},
+	{"HEAD /nothing HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", "HTTP/1.1 404 "},
+	{"PUT /nothing HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", "HTTP/1.1 405 "},
+	{"GET /healthz/ HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", "HTTP/1.1 404 "},
+	{"GET /metrics/ HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", "HTTP/1.1 404 "},
 	{"nonsense\r\n\r\n", ""},
 };
 
@@ -241,6 +246,156 @@ START_TEST(test_silent_connections_are_cut)
 }
 END_TEST
 
+static bool
+is_closed(int fd)
+{
+	char byte;
+
+	return recv(fd, &byte, 1, MSG_DONTWAIT) == 0 || (errno != EAGAIN && errno != EINTR);
+}
+
+/* A request that never ends: each byte comes in time, the whole does not. */
+START_TEST(a_dripping_request_is_cut)
+{
+	int64_t start_ns = clock_monotonic_ns();
+	char byte = 'a';
+
+	start_live("", "a");
+	int fd = site_connect(site.http);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(write(fd, "GET /livez HTTP/1.1\r\nX: ", 24), 24);
+	do {
+		pause_ms(50);
+		(void)send(fd, &byte, 1, MSG_NOSIGNAL);
+		ck_assert_int_lt(clock_monotonic_ns() - start_ns, 60 * NSEC_PER_SEC);
+	} while (!is_closed(fd));
+	(void)close(fd);
+	ck_assert_int_eq(site_stop(&site, SIGTERM), 0);
+}
+END_TEST
+
+START_TEST(long_headers_are_refused)
+{
+	struct buf request = BUF_INIT;
+
+	start_live("", "a");
+	buf_adds(&request, "GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX: ");
+	for (int i = 0; i < 20000; i++)
+		buf_addc(&request, 'x');
+	buf_adds(&request, "\r\n\r\n");
+	char *answer = talk(request.data);
+	ck_assert(strncmp(answer, "HTTP/1.1 200", 12) != 0);
+	free(answer);
+	buf_free(&request);
+	expect("/livez", 200, "ok");
+	ck_assert_int_eq(site_stop(&site, SIGTERM), 0);
+}
+END_TEST
+
+#define MANY 200
+
+/* Milliseconds until the whole answer was there: the best of three, since others use this machine too. */
+static int
+answer_ms(const char *path, int want_status, size_t *ret_length)
+{
+	int64_t best_ns = INT64_MAX;
+
+	for (int i = 0; i < 3; i++) {
+		int64_t start_ns = clock_monotonic_ns(), took_ns;
+		char *text = body(path, want_status);
+
+		took_ns = clock_monotonic_ns() - start_ns;
+		if (took_ns < best_ns)
+			best_ns = took_ns;
+		*ret_length = strlen(text);
+		free(text);
+	}
+	return (int)(best_ns / NSEC_PER_MSEC);
+}
+
+static void
+signal_all(int signo)
+{
+	char name[16];
+
+	for (int i = 0; i < MANY; i++) {
+		(void)snprintf(name, sizeof(name), "w%d", i);
+		ck_assert_int_eq(kill(site_pid(&site, name), signo), 0);
+	}
+}
+
+/* Answers come from memory: workers that stand still are shown, not waited for. Readers that stand still do not use up the memory. */
+START_TEST(many_workers_that_stand_still)
+{
+	static const char *const paths[] = {
+		"/livez", "/healthz?verbose", "/readyz?format=json", "/metrics"};
+	struct buf names = BUF_INIT;
+	int fds[40];
+	size_t length;
+
+	for (int i = 0; i < MANY; i++)
+		buf_addf(&names, "w%d ", i);
+	start("heartbeat: 60s\nlog: {level: warn, format: text}\n", names.data);
+	buf_free(&names);
+	WAIT_FOR(answers("/readyz", 200));
+	signal_all(SIGSTOP);
+	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
+		int ms = answer_ms(paths[i], 200, &length);
+
+		printf("%s with %d workers: %zu bytes in %d ms\n", paths[i], MANY, length, ms);
+		ck_assert_int_lt(ms, 1000);
+	}
+	ck_assert_uint_gt(length, 500000);
+	for (int i = 0; i < 40; i++) {
+		fds[i] = site_connect(site.http);
+		ck_assert_int_ge(fds[i], 0);
+		ck_assert_int_eq(write(fds[i], "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n", 35), 35);
+	}
+	ck_assert_int_lt(answer_ms("/livez", 200, &length), 1000);
+	char *page = body("/healthz/w0", 200);
+	free(page);
+	for (int i = 0; i < 40; i++)
+		(void)close(fds[i]);
+	WAIT_FOR(answers("/metrics", 200));
+	signal_all(SIGCONT);
+	ck_assert_int_eq(site_stop(&site, SIGTERM), 0);
+}
+END_TEST
+
+/* E205: whatever a scraper would like best. */
+static const char *const accepts[] = {
+	"*/*",
+	"text/plain",
+	"text/plain;version=0.0.4;q=0.5,*/*;q=0.1",
+	"application/json",
+	"application/openmetrics-text;version=1.0.0,application/"
+	"openmetrics-text;version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5",
+	"application/"
+	"vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited",
+};
+
+START_TEST(the_type_of_the_metrics)
+{
+	char request[400];
+
+	start_live("", "a");
+	for (size_t i = 0; i < sizeof(accepts) / sizeof(*accepts); i++)
+		for (int head = 0; head < 2; head++) {
+			(void)snprintf(request, sizeof(request),
+				"%s /metrics HTTP/1.1\r\nHost: x\r\nAccept: %s\r\nConnection: "
+				"close\r\n\r\n",
+				head ? "HEAD" : "GET", accepts[i]);
+			char *answer = talk(request);
+			ck_assert_int_eq(strncmp(answer, "HTTP/1.1 200 ", 13), 0);
+			ck_assert_ptr_nonnull(strstr(answer,
+				"Content-Type: text/plain; version=0.0.4; charset=utf-8\r\n"));
+			ck_assert_int_eq(strstr(answer, "# TYPE") == NULL, head);
+			free(answer);
+		}
+	ck_assert_int_eq(site_stop(&site, SIGTERM), 0);
+}
+END_TEST
+
 static int
 bound_port(int *ret_port)
 {
@@ -254,6 +409,29 @@ bound_port(int *ret_port)
 	*ret_port = ntohs(address.sin_port);
 	return fd;
 }
+
+START_TEST(one_address_of_ipv6)
+{
+	struct sockaddr_in6 address = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT};
+	char top[64];
+	int port, fd = bound_port(&port);
+
+	(void)close(fd);
+	fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd < 0 || bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0) {
+		printf("no IPv6 here: not tested\n");
+		return;
+	}
+	(void)close(fd);
+	(void)snprintf(top, sizeof(top), "http: {listen: \"[::1]:%d\"}\n", port);
+	start_live(top, "a");
+	address.sin6_port = htons((uint16_t)port);
+	fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	ck_assert_int_eq(connect(fd, (const struct sockaddr *)&address, sizeof(address)), 0);
+	(void)close(fd);
+	ck_assert_int_eq(site_stop(&site, SIGTERM), 0);
+}
+END_TEST
 
 START_TEST(test_a_port_that_is_taken_is_named)
 {
@@ -348,14 +526,6 @@ START_TEST(test_the_socket_is_ours_alone)
 }
 END_TEST
 
-static bool
-is_closed(int fd)
-{
-	char byte;
-
-	return recv(fd, &byte, 1, MSG_DONTWAIT) == 0 || (errno != EAGAIN && errno != EINTR);
-}
-
 /* Nonsense, a request that it does not know, half a request: none keeps the others out. */
 START_TEST(test_bad_requests)
 {
@@ -433,6 +603,11 @@ main(void)
 	tcase_add_test(health, test_metrics);
 	tcase_add_loop_test(http, test_requests, 0, (int)(sizeof(requests) / sizeof(*requests)));
 	tcase_add_test(http, test_silent_connections_are_cut);
+	tcase_add_test(http, a_dripping_request_is_cut);
+	tcase_add_test(http, long_headers_are_refused);
+	tcase_add_test(http, many_workers_that_stand_still);
+	tcase_add_test(http, the_type_of_the_metrics);
+	tcase_add_test(http, one_address_of_ipv6);
 	tcase_add_loop_test(http, test_a_port_that_is_taken_is_named, 0, 2);
 	tcase_add_test(http, test_every_address);
 	tcase_add_test(http, test_a_unix_socket_in_use_and_a_leftover);

@@ -127,9 +127,11 @@ site_write_main(struct site *site, const char *top, const char *names)
 {
 	struct buf text = BUF_INIT;
 
-	buf_adds(&text, "version: 1\nlog: {level: debug, format: text}\n");
+	buf_adds(&text, "version: 1\n");
 	if (!strstr(top, "heartbeat:"))
 		buf_addf(&text, "heartbeat: %dms\n", HEARTBEAT_MS);
+	if (!strstr(top, "log:"))
+		buf_adds(&text, "log: {level: debug, format: text}\n");
 	if (!strstr(top, "http:"))
 		buf_addf(&text, "http: {listen: \"unix:%s\"}\n", site->http);
 	buf_adds(&text, top);
