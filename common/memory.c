@@ -16,7 +16,7 @@ checked(void *p)
 {
 	if (!p) {
 		log_error("out of memory");
-		_exit(1);
+		_exit(MEMORY_EXIT);
 	}
 	return p;
 }

@@ -13,6 +13,9 @@ void *xreallocarray(void *old, size_t count, size_t size);
 char *xstrdup(const char *text);
 char *xstrndup(const char *text, size_t n);
 char *xasprintf(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Exit code of a process that has no memory for its own bookkeeping. */
+#define MEMORY_EXIT 12
+
 /* Overwrites with zeroes in a way that is not optimised out, then frees. For secrets. NULL is fine. */
 void memory_burn(void *p, size_t n);
 

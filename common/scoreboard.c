@@ -216,9 +216,10 @@ scoreboard_key(const char *namespace_, const char *name, char out[SCOREBOARD_KEY
 }
 
 void
-scoreboard_enter(const char *namespace_, const char *name)
+scoreboard_enter(const char *namespace_, const char *name, uint64_t version)
 {
 	scoreboard_begin();
+	mine->busy_version = version;
 	scoreboard_key(namespace_, name, mine->busy_key);
 	mine->busy_since_ns = clock_monotonic_ns();
 	scoreboard_end();

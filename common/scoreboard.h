@@ -28,7 +28,8 @@ struct scoreboard {
 	int64_t watch_seen_ns;        /* last byte, or accepted (re)opening, of the primary watch */
 	int64_t live_since_ns;        /* 0: not live */
 	int64_t busy_since_ns;        /* entry into the running synchronous step; 0: none */
-	char busy_key[SCOREBOARD_KEY_MAX]; /* namespace/name that it works on */
+	uint64_t busy_version;        /* of the object that it works on: a number of the worker's that changes with what people write in it */
+	char busy_key[SCOREBOARD_KEY_MAX]; /* namespace/name of it */
 	char server_host[256];        /* host:port of the API server, for the label host */
 	char cause[480];              /* why it is in this state; empty: nothing to say */
 	uint64_t slots[METRIC_SLOTS_MAX];
@@ -54,7 +55,8 @@ void scoreboard_set_server(const char *host);
 void scoreboard_set_state(enum worker_state state, const char *cause);
 /* "namespace/name", or "name": as in busy_key. */
 void scoreboard_key(const char *namespace_, const char *name, char out[SCOREBOARD_KEY_MAX]);
-void scoreboard_enter(const char *namespace_, const char *name); /* before a synchronous step on an object */
+/* Before a synchronous step on an object. */
+void scoreboard_enter(const char *namespace_, const char *name, uint64_t version);
 void scoreboard_leave(void);
 void metric_add(enum metric_id id, unsigned series, uint64_t n);
 void metric_set(enum metric_id id, unsigned series, uint64_t value);

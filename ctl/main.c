@@ -26,8 +26,8 @@ static const struct verb {
 		"operatorctl watch nginx", ctl_watch},
 	{"reload", "", "has operatord read its configuration anew and prints the result",
 		"operatorctl reload", ctl_reload},
-	{"status", "", "shows the workers of the running operatord", "operatorctl status",
-		ctl_status},
+	{"status", "[NAME]", "shows the workers of the running operatord, or all about one",
+		"operatorctl status nginx", ctl_status},
 	{"loglevel", "LEVEL",
 		"error, warn, info, debug: the running operatord logs at it until told \"config\" "
 		"or restarted",

@@ -84,8 +84,23 @@ put_unknown_files(const struct supervisor *sup, struct buf *list, bool json, boo
 	return any;
 }
 
+/* "; 2 deaths in 300 s, the last 3 s ago: killed by SIGSEGV; 1 object quarantined" */
 static void
-put_text(struct buf *out, const struct sup_worker *worker, const char *trouble)
+put_history(struct buf *out, const struct sup_worker *worker, int64_t now_ns)
+{
+	const struct death *last = restart_death(&worker->restart, 0);
+	unsigned recent = restart_recent(&worker->restart, now_ns);
+	size_t held = poison_held(&worker->poison);
+
+	if (recent > 0)
+		buf_addf(out, "; %u death%s in 300 s, the last %.0f s ago: %s", recent,
+			recent == 1 ? "" : "s", (double)(now_ns - last->when_ns) / 1e9, last->text);
+	if (held > 0)
+		buf_addf(out, "; %zu object%s quarantined", held, held == 1 ? "" : "s");
+}
+
+static void
+put_text(struct buf *out, const struct sup_worker *worker, const char *trouble, int64_t now_ns)
 {
 	buf_addf(out, "[%c] %s: %s", trouble ? '-' : '+', worker->name,
 		worker_state_name(worker->state));
@@ -93,6 +108,7 @@ put_text(struct buf *out, const struct sup_worker *worker, const char *trouble)
 		buf_addf(out, " (%s)", trouble);
 	if (*worker->cause)
 		buf_addf(out, ": %s", worker->cause);
+	put_history(out, worker, now_ns);
 	buf_addc(out, '\n');
 }
 
@@ -130,7 +146,7 @@ health_page(const struct supervisor *sup, enum health_page page, const char *nam
 		if (json)
 			put_json(&list, worker, trouble, first);
 		else if (verbose || trouble)
-			put_text(&list, worker, trouble);
+			put_text(&list, worker, trouble, now_ns);
 		first = false;
 	}
 	if (page == HEALTH_READY && !name && put_unknown_files(sup, &list, json, first))

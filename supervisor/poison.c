@@ -49,17 +49,21 @@ pause_of(unsigned deaths)
 }
 
 unsigned
-poison_note(struct poison *poison, const char *key, const char *cause, int64_t now_ns)
+poison_note(
+	struct poison *poison, const char *key, uint64_t version, const char *cause, int64_t now_ns)
 {
 	struct worker_suspect *suspect = find(poison, key);
 
 	if (!suspect)
 		suspect = add(poison, key);
+	if (suspect->version != version)
+		suspect->deaths = 0;
+	suspect->version = version;
 	suspect->deaths++;
 	suspect->last_ns = now_ns;
 	snprintf(suspect->cause, sizeof(suspect->cause), "%s", cause);
-	if (suspect->deaths >= POISON_DEATHS)
-		suspect->until_ns = now_ns + pause_of(suspect->deaths);
+	suspect->until_ns =
+		suspect->deaths >= POISON_DEATHS ? now_ns + pause_of(suspect->deaths) : 0;
 	return suspect->deaths;
 }
 

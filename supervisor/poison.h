@@ -3,7 +3,8 @@
  * Objects on which a worker died or hung: who does so twice is quarantined, so that one object does not take the rest of its kind with it.
  *
  * The supervisor keeps the list, since it outlives the workers, and gives it to each new one, which leaves the quarantined alone until their
- * time comes or their spec changes. A worker that got over an object says so, and it is off the list. Pure: time comes as an argument.
+ * time comes or people change them: another version of an object has no deaths yet. A worker that got over an object says so, and it is off the list. Pure:
+ * time comes as an argument.
  */
 #ifndef SUPERVISOR_POISON_H
 #define SUPERVISOR_POISON_H
@@ -22,8 +23,9 @@ struct poison {
 	size_t n;
 };
 
-/* A worker ended at work on this object, by this cause. Returns its deaths so far. */
-unsigned poison_note(struct poison *poison, const char *key, const char *cause, int64_t now_ns);
+/* A worker ended at work on this version of an object, by this cause. Returns its deaths so far. */
+unsigned poison_note(struct poison *poison, const char *key, uint64_t version, const char *cause,
+	int64_t now_ns);
 /* A worker got over it. */
 void poison_cure(struct poison *poison, const char *key);
 /* Those that are quarantined. */

@@ -3,8 +3,8 @@
  * When a worker is started again: one table (states x events -> action) and one policy for delays. Pure: time and chance come as arguments.
  *
  * At once after the first death, then 1 s doubling to 60 s with 20 % jitter; the count clears after 120 s live; five deaths within 300 s show as
- * crashloop. An invalid configuration (exit code 78) is tried again every 300 s and at each reload, a failed fork with the delays of deaths.
- * Nothing is ever given up.
+ * crashloop. A configuration or credentials that can't be used (exit codes 78 and 77) are tried again every 300 s and at each reload, a failed fork with
+ * the delays of deaths, but never at once. Any other exit code is a death like any other, 0 too. Nothing is ever given up.
  */
 #ifndef SUPERVISOR_RESTART_H
 #define SUPERVISOR_RESTART_H
@@ -39,22 +39,29 @@ const char *life_name(enum life state);
 /* What to do, and the state that follows. */
 enum life_action life_step(enum life state, enum life_event event, enum life *ret_next);
 
-/* Why a worker ended without being asked, for the label reason of operatord_worker_restarts_total. */
+/* Why a worker ended without being asked, or did not begin: for the label reason of operatord_worker_restarts_total, and for the delay. */
 enum restart_cause {
 	RESTART_CAUSE_EXITED,
 	RESTART_CAUSE_KILLED, /* by a signal, its own fault's or another's */
 	RESTART_CAUSE_HUNG,
+	RESTART_CAUSE_MEMORY, /* it had no more, within its limit or the machine's */
 	RESTART_CAUSE_CONFIG,
 	RESTART_CAUSE_NOT_FORKED,
 	RESTART_CAUSE_MAX
 };
 const char *restart_cause_name(enum restart_cause cause);
+/* Of an end, status as waitpid(2) gives it. hung: it was being ended for its heartbeat. */
+enum restart_cause restart_cause_of(int status, bool hung);
 
-#define DEATHS_KEPT 8
+#define DEATHS_KEPT 16
 
 struct death {
 	int64_t when_ns, wall_ns;
+	int64_t lifetime_ns; /* from the fork; 0: there was none */
+	enum restart_cause cause;
+	int status; /* as waitpid(2) gives it, where there was a process */
 	char text[96];
+	char object[96]; /* that it was at work on, cut; "": none */
 };
 
 struct restart {
@@ -63,16 +70,22 @@ struct restart {
 	struct death deaths[DEATHS_KEPT]; /* the latest at (total - 1) % DEATHS_KEPT */
 };
 
-enum restart_class { RESTART_DEATH, RESTART_CONFIG, RESTART_NOT_FORKED };
-
 /* Notes a death. live_ns: the longest that it had been live without a break, 0: never; from 120 s on earlier deaths do not count. */
-void restart_note(
-	struct restart *r, int64_t now_ns, int64_t wall_ns, int64_t live_ns, const char *text);
+void restart_note(struct restart *r, const struct death *death, int64_t live_ns);
+/* The i-th latest of those that are kept, from 0; NULL: there is none. */
+const struct death *restart_death(const struct restart *r, uint64_t i);
 /* The delay until the next start, after restart_note(). */
-int64_t restart_delay(const struct restart *r, enum restart_class class_, uint64_t random);
-/* The delay in words, for the log: why it is that long. */
-const char *restart_reason(enum restart_class class_, bool crashloop);
+int64_t restart_delay(const struct restart *r, uint64_t random);
 /* Five deaths within 300 s. */
 bool restart_crashloop(const struct restart *r, int64_t now_ns);
+/* How many were within 300 s, of those that are kept. */
+unsigned restart_recent(const struct restart *r, int64_t now_ns);
+/*
+ * What became of the last one and what follows, in words: "killed by SIGSEGV after 3.0 s (2nd death within 300 s): restarting in 1.2 s". out holds
+ * RESTART_TEXT_MAX bytes.
+ */
+#define RESTART_TEXT_MAX 320
+void restart_text(
+	const struct restart *r, int64_t now_ns, int64_t delay_ns, char out[RESTART_TEXT_MAX]);
 
 #endif

@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "common/clock.h"
@@ -43,36 +44,56 @@ put_time(struct buf *out, const char *key, int64_t wall_ns)
 }
 
 static void
+put_death(struct buf *out, const struct death *death)
+{
+	char when[32];
+
+	clock_format_rfc3339(when, death->wall_ns, 3);
+	buf_addf(out, "{\"when\":\"%s\",\"reason\":\"%s\"", when, restart_cause_name(death->cause));
+	put_text(out, "text", death->text);
+	if (death->cause != RESTART_CAUSE_NOT_FORKED && WIFEXITED(death->status))
+		put_number(out, "exitCode", WEXITSTATUS(death->status));
+	if (death->cause != RESTART_CAUSE_NOT_FORKED && WIFSIGNALED(death->status))
+		put_number(out, "signal", WTERMSIG(death->status));
+	put_number(out, "lifetimeSeconds", (double)death->lifetime_ns / 1e9);
+	put_text(out, "busy", death->object);
+	buf_addc(out, '}');
+}
+
+/* The latest at the end. */
+static void
 put_deaths(struct buf *out, const struct restart *restart)
 {
 	uint64_t n = restart->total < DEATHS_KEPT ? restart->total : DEATHS_KEPT;
-	char when[32];
 
+	put_number(out, "deathsTotal", (double)restart->total);
 	buf_adds(out, ",\"deaths\":[");
-	for (uint64_t i = restart->total - n; i < restart->total; i++) {
-		const struct death *death = &restart->deaths[i % DEATHS_KEPT];
-		clock_format_rfc3339(when, death->wall_ns, 3);
-		buf_addf(out, "%s{\"when\":\"%s\",\"text\":", i > restart->total - n ? "," : "",
-			when);
-		json_put_string(out, death->text, strlen(death->text));
-		buf_addc(out, '}');
+	for (uint64_t i = n; i-- > 0;) {
+		put_death(out, restart_death(restart, i));
+		if (i > 0)
+			buf_addc(out, ',');
 	}
 	buf_addc(out, ']');
 }
 
 static void
-put_quarantined(struct buf *out, const struct poison *poison)
+put_quarantined(struct buf *out, const struct poison *poison, int64_t now_ns)
 {
 	const char *comma = "";
 
 	buf_adds(out, ",\"quarantined\":[");
 	for (size_t i = 0; i < poison->n; i++) {
-		if (poison->suspects[i].until_ns == 0)
+		const struct worker_suspect *suspect = &poison->suspects[i];
+		if (suspect->until_ns == 0)
 			continue;
 		buf_addf(out, "%s{\"object\":", comma);
-		json_put_string(out, poison->suspects[i].key, strlen(poison->suspects[i].key));
-		put_number(out, "deaths", poison->suspects[i].deaths);
-		put_text(out, "cause", poison->suspects[i].cause);
+		json_put_string(out, suspect->key, strlen(suspect->key));
+		put_number(out, "deaths", suspect->deaths);
+		put_text(out, "cause", suspect->cause);
+		/* Past it, it waits for its turn, or for a worker. */
+		put_number(out, "retrySeconds",
+			suspect->until_ns > now_ns ? (double)(suspect->until_ns - now_ns) / 1e9
+						   : 0);
 		buf_addc(out, '}');
 		comma = ",";
 	}
@@ -116,7 +137,7 @@ put_worker(struct buf *out, struct sup_worker *worker, int64_t now_ns)
 	put_number(
 		out, "residentMemoryBytes", worker->pid ? (double)sup_worker_memory(worker) : -1);
 	put_deaths(out, &worker->restart);
-	put_quarantined(out, &worker->poison);
+	put_quarantined(out, &worker->poison, now_ns);
 	buf_addc(out, '}');
 }
 

@@ -1,93 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Birth, life and death of a worker's process; what is known of it meanwhile is worker_view.c's. What to do comes from the table in restart.c; here it is done. A step that fails is an event like
- * any other, so nothing here gives up.
+ * The life of a worker: what to do comes from the table in restart.c, here it is done. Its process is worker_process.c's, what is known of it meanwhile
+ * worker_view.c's, its configuration worker_config.c's.
  */
 #include "config.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "common/clock.h"
-#include "common/config/config.h"
 #include "common/log.h"
 #include "common/memory.h"
 #include "common/proc/proc.h"
-#include "supervisor/worker.h"
-#include "workers/worker.h"
+#include "supervisor/worker_internal.h"
 
 #define ABORT_LIMIT_NS (5 * NSEC_PER_SEC) /* from SIGABRT to SIGKILL */
-#define OOM_SCORE_ADD  300
-
-/* Reads from its settings what the supervisor itself needs. */
-static void
-read_settings(struct sup_worker *worker)
-{
-	struct config_controller *config =
-		config_decode_controller(worker->config, worker->config_length, NULL);
-
-	if (!config)
-		return; /* the worker will say it, with exit code 78 */
-	worker->required = config->required;
-	worker->memory_limit = config->memory_limit > 0 ? (uint64_t)config->memory_limit : 0;
-	worker->file_limit = config->file_limit > 0 ? (uint64_t)config->file_limit : 0;
-	worker->watch_silence_ns = config->watch_silence_ns;
-	config_controller_free(config);
-}
-
-#define FORMER_KINDS_MAX 64
-
-static void
-add_former_kind(struct sup_worker *worker, const struct config_child *child)
-{
-	char *kind = xasprintf("%s %s", child->api_version, child->kind);
-
-	for (size_t i = 0; i < worker->n_former_kinds; i++)
-		if (strcmp(worker->former_kinds[i], kind) == 0 ||
-			worker->n_former_kinds == FORMER_KINDS_MAX) {
-			free(kind);
-			return;
-		}
-	worker->former_kinds = xreallocarray(
-		worker->former_kinds, worker->n_former_kinds + 2, sizeof(*worker->former_kinds));
-	worker->former_kinds[worker->n_former_kinds++] = kind;
-	worker->former_kinds[worker->n_former_kinds] = NULL;
-}
-
-/* Before it gets another configuration. */
-static void
-keep_kinds(struct sup_worker *worker)
-{
-	struct config_controller *config = worker->config ? config_decode_controller(worker->config,
-								    worker->config_length, NULL)
-							  : NULL;
-
-	if (!config)
-		return;
-	for (size_t i = 0; i < config->n_children; i++)
-		add_former_kind(worker, &config->children[i]);
-	config_controller_free(config);
-}
 
 static void on_timer(void *data);
-
-static void
-take_config(struct sup_worker *worker, const char *config, size_t length)
-{
-	keep_kinds(worker);
-	poison_clear(&worker->poison); /* other templates may do with them */
-	free(worker->config);
-	worker->config = xstrndup(config, length);
-	worker->config_length = length;
-	worker->restart.failures = 0;
-	read_settings(worker);
-}
 
 struct sup_worker *
 sup_worker_new(struct sup_shared *shared, const char *name, const char *config, size_t length,
@@ -103,37 +34,10 @@ sup_worker_new(struct sup_shared *shared, const char *name, const char *config, 
 	worker->state_since_ns = clock_monotonic_ns();
 	worker->timer = loop_timer_new(shared->loop, on_timer, worker);
 	if (config)
-		take_config(worker, config, length);
+		worker_take_config(worker, config, length);
 	else
 		sup_worker_set_state(worker, WORKER_CONFIG_INVALID, cause);
 	return worker;
-}
-
-static void
-close_fd(int *fd)
-{
-	if (*fd >= 0)
-		close(*fd);
-	*fd = -1;
-}
-
-static void
-drop_process(struct sup_worker *worker)
-{
-	sup_worker_look(worker);
-	sup_worker_keep_counters(worker);
-	loop_io_free(worker->io);
-	loop_child_free(worker->child);
-	worker->io = NULL;
-	worker->child = NULL;
-	worker->pid = 0;
-	close_fd(&worker->fd_down);
-	close_fd(&worker->fd_up);
-	close_fd(&worker->fd_scoreboard);
-	if (worker->board)
-		scoreboard_unmap(worker->board);
-	worker->board = NULL;
-	worker->reader = (struct record_reader){0};
 }
 
 void
@@ -141,7 +45,7 @@ sup_worker_free(struct sup_worker *worker)
 {
 	if (!worker)
 		return;
-	drop_process(worker);
+	worker_drop_process(worker);
 	loop_timer_free(worker->timer);
 	free(worker->config);
 	free(worker->next_config);
@@ -164,250 +68,33 @@ sup_worker_send(struct sup_worker *worker, enum record_type type, int32_t value)
 	record_set(&record, type, worker->generation, value, NULL);
 	int code = record_write(worker->fd_down, &record);
 	if (code < 0 && type == RECORD_STOP) /* a full pipe, or none: its end means stop too */
-		close_fd(&worker->fd_down);
+		worker_close_fd(&worker->fd_down);
 	else if (code < 0)
 		log_warn("worker %s (pid %d) does not read what it is told: %s", worker->name,
 			(int)worker->pid, strerror(-code));
 }
 
-/* --- birth --- */
-
-/* In the child, which keeps it for its life. */
-static const char *const *
-controllers_names(const struct sup_shared *shared)
-{
-	const char **names;
-	size_t n = 0;
-
-	for (const struct sup_worker *w = *shared->workers; w; w = w->next)
-		n++;
-	names = xcalloc(n + 1, sizeof(*names));
-	n = 0;
-	for (const struct sup_worker *w = *shared->workers; w; w = w->next)
-		if (!w->removed)
-			names[n++] = w->name;
-	return names;
-}
-
-static int
-child_main(void *data)
-{
-	struct sup_worker *worker = data;
-	struct worker_args args = {.name = worker->name,
-		.config = worker->config,
-		.config_length = worker->config_length,
-		.generation = worker->generation,
-		.fd_down = WORKER_FD_DOWN,
-		.fd_up = WORKER_FD_UP,
-		.fd_scoreboard = WORKER_FD_SCOREBOARD,
-		.suspects = worker->poison.suspects,
-		.n_suspects = worker->poison.n,
-		.former_kinds = (const char *const *)worker->former_kinds,
-		.controllers = controllers_names(worker->shared)};
-
-	return worker->shared->worker_main(&args);
-}
-
+/* The line that announces a delay repeats why: who reads it must not search. */
 static void
-on_record(void *data, int events)
-{
-	(void)events;
-	sup_worker_hear(data);
-}
-
-static void on_death(void *data, pid_t pid, int status);
-
-/* Pipes and scoreboard: down[0] and up[1] are the child's. */
-static int
-open_channels(struct sup_worker *worker, int down[2], int up[2], struct error *err)
-{
-	int code = proc_pipe(down);
-
-	if (code < 0)
-		return error_set(err, code, "no pipe: %s", strerror(-code));
-	code = proc_pipe(up);
-	if (code < 0) {
-		close(down[0]);
-		close(down[1]);
-		return error_set(err, code, "no pipe: %s", strerror(-code));
-	}
-	worker->fd_down = down[1];
-	worker->fd_up = up[0];
-	fcntl(worker->fd_down, F_SETFL, O_NONBLOCK);
-	fcntl(worker->fd_up, F_SETFL, O_NONBLOCK);
-	worker->fd_scoreboard = scoreboard_create(worker->generation, &worker->board);
-	if (worker->fd_scoreboard >= 0)
-		return 0;
-	code = worker->fd_scoreboard;
-	worker->fd_scoreboard = -1;
-	close(down[0]);
-	close(up[1]);
-	return error_set(err, code, "no scoreboard: %s", strerror(-code));
-}
-
-static pid_t
-fork_worker(struct sup_worker *worker, struct error *err)
-{
-	int down[2], up[2];
-	char title[96];
-
-	if (open_channels(worker, down, up, err) < 0)
-		return err->code;
-	snprintf(title, sizeof(title), "operatord: worker %s", worker->name);
-	struct proc_fd fds[] = {{down[0], WORKER_FD_DOWN}, {up[1], WORKER_FD_UP},
-		{worker->fd_scoreboard, WORKER_FD_SCOREBOARD}};
-	struct proc_spawn spawn = {.loop = worker->shared->loop,
-		.title = title,
-		.fds = fds,
-		.n_fds = 3,
-		/* Without us nobody ends one that hangs, or keeps two of a kind apart: nothing gentler reaches one that is stopped or stuck. */
-		.parent_death_signal = SIGKILL,
-		.new_session = true,
-		.memory_limit = worker->memory_limit,
-		.memory_limit_soft = true,
-		.file_limit = worker->file_limit,
-		.oom_score_add = OOM_SCORE_ADD,
-		.child_main = child_main,
-		.data = worker};
-	pid_t pid = proc_spawn(&spawn, err);
-	close(down[0]);
-	close(up[1]);
-	return pid;
-}
-
-static void
-spawn(struct sup_worker *worker)
-{
-	struct error err = {0};
-
-	worker->generation++;
-	worker->pressed = worker->flooded = false;
-	worker->bad_records = 0;
-	worker->copy = (struct scoreboard){0};
-	worker->last_beat_ns = worker->live_ns = 0;
-	worker->started_ns = worker->checked_ns = clock_monotonic_ns();
-	pid_t pid = fork_worker(worker, &err);
-	if (pid < 0) {
-		char text[96];
-		snprintf(text, sizeof(text), "could not be forked: %.70s", err.text);
-		drop_process(worker);
-		worker->dead_pid = 0;
-		restart_note(&worker->restart, clock_monotonic_ns(), clock_wall_ns(), 0, text);
-		worker->end_cause = RESTART_CAUSE_NOT_FORKED;
-		sup_worker_event(worker, LIFE_EVENT_NOT_FORKED);
-		return;
-	}
-	worker->pid = pid;
-	worker->child = loop_child_new(worker->shared->loop, pid, on_death, worker);
-	worker->io = loop_io_new(worker->shared->loop, on_record, worker);
-	loop_io_set(worker->io, worker->fd_up, LOOP_READ);
-	sup_worker_set_state(worker, WORKER_STARTING, NULL);
-	log_info("worker %s started (pid %d)", worker->name, (int)pid);
-}
-
-/* --- death --- */
-
-/* "hung, killed by SIGABRT" */
-static void
-end_text(const struct sup_worker *worker, int status, char out[96])
-{
-	char text[96];
-
-	proc_status_text(status, text);
-	snprintf(out, 96, "%s%s", worker->life == LIFE_ENDING ? "hung, " : "", text);
-}
-
-static enum restart_cause
-cause_of(const struct sup_worker *worker, int status)
-{
-	if (worker->life == LIFE_ENDING)
-		return RESTART_CAUSE_HUNG;
-	if (!WIFEXITED(status))
-		return RESTART_CAUSE_KILLED;
-	return WEXITSTATUS(status) == WORKER_EXIT_CONFIG ? RESTART_CAUSE_CONFIG
-							 : RESTART_CAUSE_EXITED;
-}
-
-static void
-say_stopped(const struct sup_worker *worker, int status, const char *text)
-{
-	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
-		log_info("worker %s (pid %d) stopped", worker->name, (int)worker->pid);
-	else
-		log_warn("worker %s (pid %d) %s while stopping", worker->name, (int)worker->pid,
-			text);
-}
-
-/* Asked to stop, it was ended by the grace: that says nothing of the object. */
-static void
-blame(struct sup_worker *worker, const char *text)
-{
-	const char *key = worker->copy.busy_key;
-	unsigned deaths;
-
-	if (worker->life == LIFE_STOPPING)
-		return;
-	deaths = poison_note(&worker->poison, key, text, clock_monotonic_ns());
-	log_warn("worker %s (pid %d) ended at work on %s%s", worker->name, (int)worker->pid, key,
-		deaths < POISON_DEATHS ? ""
-				       : ", not for the first time: the object is quarantined, "
-					 "the others go on");
-}
-
-static void
-on_death(void *data, pid_t pid, int status)
-{
-	struct sup_worker *worker = data;
-	char text[96];
-
-	(void)pid;
-	sup_worker_hear(worker); /* its last words */
-	sup_worker_look(worker);
-	end_text(worker, status, text);
-	if (worker->life == LIFE_STOPPING) {
-		say_stopped(worker, status, text);
-	} else {
-		restart_note(&worker->restart, clock_monotonic_ns(), clock_wall_ns(),
-			worker->live_ns, text);
-		worker->dead_pid = worker->pid;
-		worker->end_cause = cause_of(worker, status);
-	}
-	if (worker->copy.busy_since_ns && *worker->copy.busy_key)
-		blame(worker, text);
-	drop_process(worker);
-	if (WIFEXITED(status) && WEXITSTATUS(status) == WORKER_EXIT_CONFIG)
-		sup_worker_set_state(
-			worker, WORKER_CONFIG_INVALID, *worker->cause ? worker->cause : text);
-	sup_worker_event(worker, LIFE_EVENT_DIED);
-}
-
-static enum restart_class
-class_of(const struct sup_worker *worker, enum life_event event)
-{
-	if (event == LIFE_EVENT_NOT_FORKED)
-		return RESTART_NOT_FORKED;
-	return worker->state == WORKER_CONFIG_INVALID ? RESTART_CONFIG : RESTART_DEATH;
-}
-
-static void
-schedule(struct sup_worker *worker, enum life_event event)
+schedule(struct sup_worker *worker)
 {
 	const struct restart *r = &worker->restart;
-	const char *text = r->deaths[(r->total - 1) % DEATHS_KEPT].text;
-	enum restart_class class_ = class_of(worker, event);
-	int64_t now_ns = clock_monotonic_ns();
-	int64_t delay_ns = restart_delay(r, class_, clock_random());
-	bool loops = restart_crashloop(r, now_ns),
-	     /* What is wrong with its configuration it has said itself, just before. */
-		told = class_ != RESTART_CONFIG && *worker->cause && strcmp(worker->cause, text);
+	const struct death *last = restart_death(r, 0);
+	int64_t now_ns = clock_monotonic_ns(), delay_ns = restart_delay(r, clock_random());
+	/* What is wrong with its configuration it has said itself, just before. */
+	bool config = last->cause == RESTART_CAUSE_CONFIG,
+	     told = !config && *worker->cause && strcmp(worker->cause, last->text) != 0;
+	char text[RESTART_TEXT_MAX], pid[24] = "";
 
-	log_error("worker %s (pid %d) %s%s%s%s after %.1f s; death %llu, next start in %.1f s%s",
-		worker->name, (int)worker->dead_pid, text, told ? " (its last word: " : "",
-		told ? worker->cause : "", told ? ")" : "",
-		(double)(now_ns - worker->started_ns) / 1e9, (unsigned long long)r->total,
-		(double)delay_ns / 1e9, restart_reason(class_, loops));
-	if (class_ != RESTART_CONFIG)
-		sup_worker_set_state(worker, loops ? WORKER_CRASHLOOP : WORKER_BACKOFF, text);
+	restart_text(r, now_ns, delay_ns, text);
+	if (worker->dead_pid)
+		snprintf(pid, sizeof(pid), " (pid %d)", (int)worker->dead_pid);
+	log_error("worker %s%s %s%s%s", worker->name, pid, text, told ? "; its last word: " : "",
+		told ? worker->cause : "");
+	if (!config)
+		sup_worker_set_state(worker,
+			restart_crashloop(r, now_ns) ? WORKER_CRASHLOOP : WORKER_BACKOFF,
+			last->text);
 	loop_timer_set(worker->timer, delay_ns);
 }
 
@@ -458,7 +145,7 @@ finish(struct sup_worker *worker)
 {
 	loop_timer_clear(worker->timer);
 	if (worker->next_config && !worker->removed) {
-		take_config(worker, worker->next_config, worker->next_config_length);
+		worker_take_config(worker, worker->next_config, worker->next_config_length);
 		free(worker->next_config);
 		worker->next_config = NULL;
 		sup_worker_event(worker, LIFE_EVENT_START);
@@ -484,11 +171,11 @@ sup_worker_event(struct sup_worker *worker, enum life_event event)
 	case LIFE_DO_SPAWN:
 		loop_timer_clear(worker->timer);
 		if (before == LIFE_WAITING)
-			worker->restarts[worker->end_cause]++;
-		spawn(worker);
+			worker->restarts[restart_death(&worker->restart, 0)->cause]++;
+		worker_spawn(worker);
 		break;
 	case LIFE_DO_SCHEDULE:
-		schedule(worker, event);
+		schedule(worker);
 		break;
 	case LIFE_DO_ASK:
 		ask(worker);
@@ -521,7 +208,7 @@ sup_worker_set_config(struct sup_worker *worker, const char *config, size_t leng
 {
 	worker->file_invalid = false;
 	if (worker->pid == 0) {
-		take_config(worker, config, length);
+		worker_take_config(worker, config, length);
 		sup_worker_event(worker, LIFE_EVENT_START);
 		return;
 	}

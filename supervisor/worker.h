@@ -53,7 +53,6 @@ struct sup_worker {
 	pid_t pid; /* 0: no process */
 	uint32_t generation;
 	uint64_t restarts[RESTART_CAUSE_MAX]; /* by why */
-	enum restart_cause end_cause;         /* of the last end that nobody asked for */
 	int64_t cpu_ns, cpu_base_ns;          /* CPU time of this incarnation, and of those before */
 	int64_t started_ns, last_beat_ns, checked_ns;
 	int64_t live_ns;      /* the longest that this incarnation was live without a break */
@@ -95,8 +94,9 @@ void sup_worker_keep_counters(struct sup_worker *worker);
 void sup_worker_check(struct sup_worker *worker, int64_t now_ns, bool late);
 /* Starts after its first, for whatever cause. */
 uint64_t sup_worker_restarts(const struct sup_worker *worker);
-/* Refreshes the copy of the scoreboard, and the state from it. Counters of the copy never fall within a life, whatever the worker writes. */
-void sup_worker_look(struct sup_worker *worker);
+/* Refreshes the copy of the scoreboard, and the state from it; false: it could not be read, all is as before. Counters of the copy never fall within a life,
+ * whatever the worker writes. */
+bool sup_worker_look(struct sup_worker *worker);
 /* One metric over all its lives: metric_slots() numbers. */
 void sup_worker_slots(const struct sup_worker *worker, enum metric_id id, uint64_t *ret);
 /* Says why it is in the state that it is in. */

@@ -142,7 +142,7 @@ note_cpu(struct sup_worker *worker)
 		worker->cpu_ns = cpu_ns;
 }
 
-void
+bool
 sup_worker_look(struct sup_worker *worker)
 {
 	const struct scoreboard *copy = &worker->copy;
@@ -150,7 +150,7 @@ sup_worker_look(struct sup_worker *worker)
 
 	note_cpu(worker);
 	if (!worker->board || !scoreboard_copy(worker->board, worker->generation, &fresh))
-		return;
+		return false;
 	take_copy(worker, &fresh);
 	if (copy->heartbeat_ns > worker->last_beat_ns)
 		worker->last_beat_ns = copy->heartbeat_ns;
@@ -161,6 +161,7 @@ sup_worker_look(struct sup_worker *worker)
 	if (worker->life == LIFE_RUNNING && worker->pid && copy->state != worker->state &&
 		may_claim(copy->state))
 		sup_worker_set_state(worker, (enum worker_state)copy->state, copy->cause);
+	return true;
 }
 
 /* --- counters --- */

@@ -15,11 +15,11 @@ struct quarantine;
 struct quarantine *quarantine_new(const struct worker_suspect *suspects, size_t n);
 void quarantine_free(struct quarantine *quarantine);
 /*
- * True if the object is to be left alone: what to say about it goes to text, and how long to *ret_left_ns. It is not when it was changed since it was
- * quarantined: seen by the version (view->fingerprint) within this life, and by the observedGeneration of the condition from an earlier one.
+ * True if the object is to be left alone: what to say about it goes to text, and how long to *ret_left_ns. It is not when its version (view->fingerprint) is
+ * another than that which ended the workers.
  */
-bool quarantine_holds(struct quarantine *quarantine, const struct store_view *view, char *text, size_t size,
-	int64_t *ret_left_ns);
+bool quarantine_holds(const struct quarantine *quarantine, const struct store_view *view,
+	char *text, size_t size, int64_t *ret_left_ns);
 /* The object was reconciled from end to end, or is gone: true if it was on the list, from which it is off now. */
 bool quarantine_leave(struct quarantine *quarantine, const char *namespace_, const char *name);
 

@@ -233,7 +233,7 @@ make_plan(struct reconcile *r, const struct store_view *view)
 
 	for (size_t i = 0; i < engine->config->n_children; i++)
 		kinds[i] = children_kind(engine->children, i);
-	scoreboard_enter(r->namespace_, r->name);
+	scoreboard_enter(r->namespace_, r->name, r->version);
 	reconcile_object(r, view, &children, &object);
 	plan_children(&engine->planner, &object, kinds, &r->plan);
 	scoreboard_leave();

@@ -80,7 +80,7 @@ wanted_keys(struct reconcile *r, const struct store_view *view, const cJSON *liv
 
 	if (r->status_rejected || r->verdict == VERDICT_PAUSED || r->verdict == VERDICT_QUARANTINED)
 		return NULL;
-	scoreboard_enter(r->namespace_, r->name);
+	scoreboard_enter(r->namespace_, r->name, r->version);
 	reconcile_object(r, view, &children, &object);
 	if (!is_failure(r->verdict) &&
 		plan_status(planner, &object, live, &status, &verdict, text, sizeof(text)) < 0)

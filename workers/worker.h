@@ -14,7 +14,8 @@ enum { WORKER_FD_DOWN = 3, WORKER_FD_UP = 4, WORKER_FD_SCOREBOARD = 5 };
 struct worker_suspect {
 	char key[SCOREBOARD_KEY_MAX]; /* scoreboard_key() */
 	char cause[96];               /* how the last one ended */
-	unsigned deaths;
+	uint64_t version; /* that they ended at: store_view.fingerprint, which changes with what people write */
+	unsigned deaths;  /* at this version */
 	int64_t last_ns;  /* when, on clock_monotonic_ns() */
 	int64_t until_ns; /* quarantined: left alone until then; 0: not quarantined */
 };

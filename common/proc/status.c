@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "common/memory.h"
 #include "common/proc/proc.h"
 
 /* kill(2) takes 0, 1 and -1 for more than a process of ours. */
@@ -40,6 +41,8 @@ static const char *
 code_meaning(int code)
 {
 	switch (code) {
+	case MEMORY_EXIT:
+		return " (out of memory)";
 	case 71:
 		return " (the system refused something it needs to start)";
 	case 77:

@@ -16,6 +16,7 @@
 
 #include "common/buf.h"
 #include "common/clock.h"
+#include "common/log.h"
 #include "common/memory.h"
 #include "common/template/machine.h"
 #include "common/template/template.h"
@@ -111,6 +112,15 @@ set_compile_error(struct error *err, char *text)
 	error_set(err, -EINVAL, "%s", *text ? text : "libjq does not compile it");
 }
 
+/* libjq would abort(): that looks like a fault of its own. */
+static void
+on_no_memory(void *data)
+{
+	(void)data;
+	log_error("out of memory in an expression");
+	_exit(MEMORY_EXIT);
+}
+
 struct machine *
 machine_new(const char *program, jv vars, struct error *err)
 {
@@ -124,6 +134,7 @@ machine_new(const char *program, jv vars, struct error *err)
 		machine_free(machine);
 		return NULL;
 	}
+	jq_set_nomem_handler(machine->jq, on_no_memory, NULL);
 	jq_set_attr(machine->jq, jv_string("JQ_LIBRARY_PATH"), jv_array());
 	jq_set_error_cb(machine->jq, on_message, &machine->messages);
 	if (!jq_compile_args(

@@ -55,6 +55,9 @@ def test_an_object_that_hangs_its_worker(site, objects):
     # The others go on, with the worker that lives.
     site.operatord.wait_live("nginx")
     pid = site.pids()["nginx"]
+    shown = site.operatord.ctl("status", "nginx")
+    assert f"{objects.namespace}/stuck" in shown and "hung, killed by SIGABRT" in shown and "Quarantined objects" in shown
+    assert "1 object quarantined" in site.http("/healthz?verbose")[1]
     objects.create_nginx("later", {"replicas": 2})
     objects.kube.merge(objects.nginx("fine"), {"spec": {"replicas": 3}})
     wait_for("both", lambda: replicas(objects, "later-deploy") == 2 and replicas(objects, "fine-deploy") == 3)
@@ -95,3 +98,58 @@ def test_an_object_at_which_the_worker_is_killed(site, objects):
     site.operatord.ctl("reload")
     wait_for("its Deployment", lambda: replicas(objects, "stuck-deploy") == 1)
     assert quarantined(site) == []
+
+
+def with_when(expression, **settings):
+    """The nginx example, whose child depends on an expression that asks for trouble where an object has the annotation."""
+    found = controllers_of("nginx")
+    found[0].update(settings)
+    found[0]["children"][0]["when"] = "${if .metadata.annotations.trouble then (%s) else true end}" % expression
+    return found
+
+
+def create_trouble(objects, name):
+    return objects.kube.create(objects.nginx(), {"apiVersion": "stable.underneathall.com/v1", "kind": "Nginx", "metadata": {
+        "name": name, "annotations": {"trouble": "yes"}}, "spec": {"replicas": 1}})
+
+
+def test_an_object_that_crashes_its_worker(site, objects):
+    """A value nested so deep that libjq's own recursion ends at the end of the stack: SIGSEGV, and no time limit helps."""
+    site.write(site.main(with_when("[reduce range(1000000) as $i (null; [.])] | length > 0", renderTimeout="10s"), heartbeat="30s"))
+    site.start("nginx")
+    create_trouble(objects, "deep")
+    wait_for("quarantine", lambda: ready(objects, "deep", "Quarantined"), seconds=60)
+    deaths = site.operatord.workers()["nginx"]["deaths"]
+    assert [death["reason"] for death in deaths] == ["killed", "killed"]
+    assert all(death["signal"] in (signal.SIGSEGV, signal.SIGABRT) and death["busy"].endswith("/deep") for death in deaths)
+    assert "(2nd death within 300 s): restarting in " in site.operatord.log()
+    objects.create_nginx("fine", {"replicas": 2})
+    wait_for("the fine one", lambda: replicas(objects, "fine-deploy") == 2)
+
+    # Another worker is told of it, too, and writes nothing more about it.
+    pid = site.pids()["nginx"]
+    version = objects.kube.get(objects.nginx("deep"))["metadata"]["resourceVersion"]
+    os.kill(pid, signal.SIGKILL)
+    wait_for("another worker", lambda: site.pids()["nginx"] not in (0, pid), seconds=30)
+    site.operatord.wait_live("nginx")
+    objects.create_nginx("later", {"replicas": 3})
+    wait_for("the later one", lambda: replicas(objects, "later-deploy") == 3)
+    assert quarantined(site) == [f"{objects.namespace}/deep"]
+    assert objects.kube.get(objects.nginx("deep"))["metadata"]["resourceVersion"] == version
+
+    # Deleted, it is forgotten.
+    objects.kube.delete(objects.nginx("deep"))
+    wait_for("off the list", lambda: quarantined(site) == [])
+
+
+def test_an_expression_without_end_is_a_failed_render(site, objects):
+    """The time limit ends what libjq runs instruction by instruction: a condition, no death."""
+    site.write(site.main(with_when("[repeat(1)] | length > 0")))
+    site.start("nginx")
+    pid = site.pids()["nginx"]
+    create_trouble(objects, "endless")
+    condition = wait_for("the condition", lambda: ready(objects, "endless", "RenderFailed"))
+    assert condition["status"] == "False"
+    objects.create_nginx("fine", {"replicas": 2})
+    wait_for("the fine one", lambda: replicas(objects, "fine-deploy") == 2)
+    assert site.pids()["nginx"] == pid and quarantined(site) == []

@@ -31,7 +31,8 @@ START_TEST(test_the_second_death_quarantines)
 	for (unsigned i = 0; i < sizeof(minutes) / sizeof(minutes[0]); i++) {
 		int64_t now_ns = (int64_t)(i + 1) * 1000 * NSEC_PER_SEC;
 
-		ck_assert_uint_eq(poison_note(&poison, "a/b", "killed by SIGSEGV", now_ns), i + 1);
+		ck_assert_uint_eq(
+			poison_note(&poison, "a/b", 7, "killed by SIGSEGV", now_ns), i + 1);
 		ck_assert_uint_eq(poison_held(&poison), i == 0 ? 0 : 1);
 		ck_assert_int_eq(poison.suspects[0].until_ns,
 			i == 0 ? 0 : now_ns + minutes[i] * 60 * NSEC_PER_SEC);
@@ -41,11 +42,25 @@ START_TEST(test_the_second_death_quarantines)
 }
 END_TEST
 
+START_TEST(test_another_version_has_no_deaths)
+{
+	poison_note(&poison, "a/b", 7, "x", 1);
+	ck_assert_uint_eq(poison_note(&poison, "a/b", 8, "x", 2), 1);
+	ck_assert_uint_eq(poison_held(&poison), 0);
+	ck_assert_uint_eq(poison_note(&poison, "a/b", 8, "x", 3), 2);
+	ck_assert_uint_eq(poison_held(&poison), 1);
+	ck_assert_uint_eq(poison_note(&poison, "a/b", 7, "x", 4), 1);
+	ck_assert_uint_eq(poison_held(&poison), 0);
+	ck_assert_int_eq(poison.suspects[0].until_ns, 0);
+	ck_assert_uint_eq(poison.n, 1);
+}
+END_TEST
+
 START_TEST(test_the_cured_are_off_the_list)
 {
 	for (int i = 0; i < 2; i++) {
-		poison_note(&poison, "a/b", "x", 1);
-		poison_note(&poison, "a/c", "x", 1);
+		poison_note(&poison, "a/b", 7, "x", 1);
+		poison_note(&poison, "a/c", 7, "x", 1);
 	}
 	poison_cure(&poison, "a/b");
 	poison_cure(&poison, "never/heard of");
@@ -53,7 +68,7 @@ START_TEST(test_the_cured_are_off_the_list)
 	ck_assert_str_eq(poison.suspects[0].key, "a/c");
 	ck_assert_uint_eq(poison_held(&poison), 1);
 	/* It begins anew. */
-	ck_assert_uint_eq(poison_note(&poison, "a/b", "x", 1), 1);
+	ck_assert_uint_eq(poison_note(&poison, "a/b", 7, "x", 1), 1);
 }
 END_TEST
 
@@ -63,7 +78,7 @@ START_TEST(test_the_list_is_bounded)
 
 	for (int i = 0; i < 3 * POISON_MAX; i++) {
 		snprintf(key, sizeof(key), "n/%d", i);
-		poison_note(&poison, key, "x", i);
+		poison_note(&poison, key, 7, "x", i);
 	}
 	ck_assert_uint_eq(poison.n, POISON_MAX);
 	for (size_t i = 0; i < poison.n; i++)
@@ -81,6 +96,7 @@ main(void)
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, test_the_second_death_quarantines);
+	tcase_add_test(tc, test_another_version_has_no_deaths);
 	tcase_add_test(tc, test_the_cured_are_off_the_list);
 	tcase_add_test(tc, test_the_list_is_bounded);
 	suite_add_tcase(suite, tc);

@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include <check.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,11 +79,20 @@ END_TEST
 /* The middle of the jitter's range. */
 #define MIDDLE (UINT64_C(1) << 63)
 
+static void
+note(struct restart *r, enum restart_cause cause, int64_t now_ns, int64_t live_ns)
+{
+	const struct death death = {
+		.when_ns = now_ns, .wall_ns = now_ns, .cause = cause, .text = "killed by SIGKILL"};
+
+	restart_note(r, &death, live_ns);
+}
+
 static int64_t
 die(struct restart *r, int64_t now_ns, int64_t live_ns, uint64_t random)
 {
-	restart_note(r, now_ns, now_ns, live_ns, "killed by SIGKILL");
-	return restart_delay(r, RESTART_DEATH, random);
+	note(r, RESTART_CAUSE_KILLED, now_ns, live_ns);
+	return restart_delay(r, random);
 }
 
 static void
@@ -138,17 +148,98 @@ START_TEST(test_classes_have_their_own_delays)
 {
 	struct restart r = {0};
 
-	restart_note(&r, 0, 0, 0, "could not be forked");
-	assert_near(restart_delay(&r, RESTART_NOT_FORKED, MIDDLE), SEC); /* never at once */
-	restart_note(&r, 0, 0, 0, "could not be forked");
-	assert_near(restart_delay(&r, RESTART_NOT_FORKED, MIDDLE), 2 * SEC);
+	note(&r, RESTART_CAUSE_NOT_FORKED, 0, 0);
+	assert_near(restart_delay(&r, MIDDLE), SEC); /* never at once */
+	note(&r, RESTART_CAUSE_NOT_FORKED, 0, 0);
+	assert_near(restart_delay(&r, MIDDLE), 2 * SEC);
 	for (int i = 0; i < 10; i++)
-		restart_note(&r, 0, 0, 0, "could not be forked");
-	assert_near(restart_delay(&r, RESTART_NOT_FORKED, MIDDLE), 60 * SEC);
-	assert_near(restart_delay(&r, RESTART_CONFIG, MIDDLE), 300 * SEC);
-	ck_assert_str_eq(restart_reason(RESTART_DEATH, false), "");
-	ck_assert(strstr(restart_reason(RESTART_DEATH, true), "crashloop"));
-	ck_assert(strstr(restart_reason(RESTART_CONFIG, false), "reload"));
+		note(&r, RESTART_CAUSE_NOT_FORKED, 0, 0);
+	assert_near(restart_delay(&r, MIDDLE), 60 * SEC);
+	note(&r, RESTART_CAUSE_CONFIG, 0, 0);
+	assert_near(restart_delay(&r, MIDDLE), 300 * SEC);
+}
+END_TEST
+
+#define EXITED(code)  ((code) << 8)
+#define KILLED(signo) (signo)
+
+/* No code means "never again": 0 and 1 neither, and what says that it can't do its job is tried again, too. */
+static const struct {
+	int status;
+	bool hung;
+	enum restart_cause cause;
+	const char *name;
+	int64_t delay_s; /* after the first */
+} ends[] = {
+	{EXITED(0), false, RESTART_CAUSE_EXITED, "exited", 0},
+	{EXITED(1), false, RESTART_CAUSE_EXITED, "exited", 0},
+	{EXITED(2), false, RESTART_CAUSE_EXITED, "exited", 0},
+	{EXITED(71), false, RESTART_CAUSE_EXITED, "exited", 0},
+	{EXITED(12), false, RESTART_CAUSE_MEMORY, "out-of-memory", 0},
+	{EXITED(77), false, RESTART_CAUSE_CONFIG, "config-invalid", 300},
+	{EXITED(78), false, RESTART_CAUSE_CONFIG, "config-invalid", 300},
+	{EXITED(255), false, RESTART_CAUSE_EXITED, "exited", 0},
+	{KILLED(SIGSEGV), false, RESTART_CAUSE_KILLED, "killed", 0},
+	{KILLED(SIGKILL), false, RESTART_CAUSE_KILLED, "killed", 0},
+	{KILLED(SIGABRT), true, RESTART_CAUSE_HUNG, "hung", 0},
+	{KILLED(SIGKILL), true, RESTART_CAUSE_HUNG, "hung", 0},
+	{EXITED(78), true, RESTART_CAUSE_HUNG, "hung", 0},
+};
+
+START_TEST(test_each_end_has_its_cause)
+{
+	struct restart r = {0};
+
+	ck_assert_int_eq(restart_cause_of(ends[_i].status, ends[_i].hung), ends[_i].cause);
+	ck_assert_str_eq(restart_cause_name(ends[_i].cause), ends[_i].name);
+	note(&r, ends[_i].cause, 0, 0);
+	assert_near(restart_delay(&r, MIDDLE), ends[_i].delay_s * SEC);
+	ck_assert_str_eq(restart_cause_name(RESTART_CAUSE_MAX), "unknown");
+}
+END_TEST
+
+/* The line that announces a delay says what happened, how often, and what follows. */
+static const struct {
+	enum restart_cause cause;
+	const char *death;
+	unsigned before; /* deaths, a second apart */
+	int64_t delay_ns;
+	const char *text;
+} lines[] = {
+	{RESTART_CAUSE_KILLED, "killed by SIGSEGV", 1, 1200 * NSEC_PER_MSEC,
+		"killed by SIGSEGV after 3.0 s (2nd death within 300 s): restarting in 1.2 s"},
+	{RESTART_CAUSE_EXITED, "exited with code 1", 0, 0,
+		"exited with code 1 after 3.0 s (1st death within 300 s): restarting at once"},
+	{RESTART_CAUSE_HUNG, "hung, killed by SIGABRT", 2, 2 * SEC,
+		"hung, killed by SIGABRT after 3.0 s (3rd death within 300 s): restarting in 2.0 "
+		"s"},
+	{RESTART_CAUSE_KILLED, "killed by SIGBUS", 10, 60 * SEC,
+		"killed by SIGBUS after 3.0 s (11th death within 300 s, crashloop): restarting in "
+		"60.0 s"},
+	{RESTART_CAUSE_KILLED, "killed by SIGBUS", 40, 60 * SEC,
+		"killed by SIGBUS after 3.0 s (16 or a later death within 300 s, crashloop): "
+		"restarting in 60.0 s"},
+	{RESTART_CAUSE_NOT_FORKED, "could not be forked: no pipe", 0, SEC,
+		"could not be forked: no pipe (1st death within 300 s): restarting in 1.0 s"},
+	{RESTART_CAUSE_CONFIG, "exited with code 78 (bad configuration)", 0, 300 * SEC,
+		"exited with code 78 (bad configuration): its configuration or credentials can't "
+		"be used; trying again "
+		"in 300.0 s, or at the next reload"},
+};
+
+START_TEST(test_a_delay_is_told_with_its_reason)
+{
+	struct death death = {.cause = lines[_i].cause, .lifetime_ns = 3 * SEC};
+	struct restart r = {0};
+	char text[RESTART_TEXT_MAX];
+
+	for (unsigned i = 0; i < lines[_i].before; i++)
+		note(&r, RESTART_CAUSE_KILLED, i * SEC, 0);
+	death.when_ns = lines[_i].before * SEC;
+	memcpy(death.text, lines[_i].death, strlen(lines[_i].death));
+	restart_note(&r, &death, 0);
+	restart_text(&r, death.when_ns, lines[_i].delay_ns, text);
+	ck_assert_str_eq(text, lines[_i].text);
 }
 END_TEST
 
@@ -178,18 +269,16 @@ END_TEST
 START_TEST(test_the_latest_deaths_are_kept)
 {
 	struct restart r = {0};
-	char text[200];
 
-	for (int i = 0; i < 20; i++) {
-		memset(text, 'a' + i, sizeof(text) - 1);
-		text[sizeof(text) - 1] = '\0';
-		restart_note(&r, i, 100 + i, 0, text);
+	ck_assert_ptr_null(restart_death(&r, 0));
+	for (int i = 0; i < 3 * DEATHS_KEPT; i++) {
+		note(&r, RESTART_CAUSE_EXITED, i, 0);
+		ck_assert_int_eq(restart_death(&r, 0)->when_ns, i);
+		ck_assert((restart_death(&r, 1) == NULL) == (i == 0));
 	}
-	const struct death *latest = &r.deaths[(r.total - 1) % DEATHS_KEPT];
-	ck_assert_int_eq(latest->when_ns, 19);
-	ck_assert_int_eq(latest->wall_ns, 119);
-	ck_assert_int_eq(latest->text[0], 'a' + 19);
-	ck_assert_uint_eq(strlen(latest->text), sizeof(latest->text) - 1);
+	ck_assert_int_eq(restart_death(&r, DEATHS_KEPT - 1)->when_ns, 2 * DEATHS_KEPT);
+	ck_assert_ptr_null(restart_death(&r, DEATHS_KEPT));
+	ck_assert_uint_eq(r.total, 3 * DEATHS_KEPT);
 }
 END_TEST
 
@@ -207,6 +296,10 @@ main(void)
 	tcase_add_loop_test(policy, test_a_long_life_clears_the_count, 0,
 		(int)(sizeof(lives) / sizeof(*lives)));
 	tcase_add_test(policy, test_classes_have_their_own_delays);
+	tcase_add_loop_test(
+		policy, test_each_end_has_its_cause, 0, (int)(sizeof(ends) / sizeof(*ends)));
+	tcase_add_loop_test(policy, test_a_delay_is_told_with_its_reason, 0,
+		(int)(sizeof(lines) / sizeof(*lines)));
 	tcase_add_test(policy, test_crashloop_is_five_deaths_in_300_s);
 	tcase_add_test(policy, test_the_latest_deaths_are_kept);
 	suite_add_tcase(suite, table);

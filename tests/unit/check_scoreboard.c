@@ -60,16 +60,17 @@ START_TEST(texts_and_states)
 
 	scoreboard_set_server("10.0.0.1:6443");
 	scoreboard_set_state(WORKER_FORBIDDEN, "no list of nginxes");
-	scoreboard_enter("default", "web");
+	scoreboard_enter("default", "web", 77);
 	ck_assert(scoreboard_copy(map, 7, &copy));
 	ck_assert_uint_eq(copy.state, WORKER_FORBIDDEN);
 	ck_assert_str_eq(copy.cause, "no list of nginxes");
 	ck_assert_str_eq(copy.busy_key, "default/web");
+	ck_assert_uint_eq(copy.busy_version, 77);
 	ck_assert_str_eq(copy.server_host, "10.0.0.1:6443");
 	ck_assert_int_ge(copy.busy_since_ns, before);
 	ck_assert_int_eq(copy.live_since_ns, 0);
 	scoreboard_set_state(WORKER_LIVE, NULL);
-	scoreboard_enter("", "cluster-wide");
+	scoreboard_enter("", "cluster-wide", 1);
 	ck_assert(scoreboard_copy(map, 7, &copy));
 	ck_assert_str_eq(copy.cause, "");
 	ck_assert_str_eq(copy.busy_key, "cluster-wide");
@@ -96,7 +97,7 @@ START_TEST(texts_that_are_too_long)
 	scoreboard_set_state(WORKER_UNREACHABLE, text);
 	scoreboard_set_server(text);
 	for (int i = 0; i < 3; i++) {
-		scoreboard_enter(i == 0 ? "ns" : i == 1 ? text : NULL, text);
+		scoreboard_enter(i == 0 ? "ns" : i == 1 ? text : NULL, text, 1);
 		ck_assert(scoreboard_copy(map, 7, &copy));
 		ck_assert(utf8_valid(copy.cause, strlen(copy.cause)));
 		ck_assert_uint_ge(strlen(copy.cause), sizeof(copy.cause) - 2);
