@@ -31,7 +31,8 @@ mkdir "$top/upper" "$top/work" "$top/root"
 mount -t overlay -o "lowerdir=$lower,upperdir=$top/upper,workdir=$top/work" overlay "$top/root"
 cp -a "$stage/." "$top/root/"
 exec systemd-nspawn --quiet --directory="$top/root" --machine=operatord-test-$$ --register=no --keep-unit --private-network --boot \
-	--console=pipe --link-journal=no --timezone=off --resolv-conf=off
+	--console=pipe --link-journal=no --timezone=off --resolv-conf=off \
+	--system-call-filter="landlock_create_ruleset landlock_add_rule landlock_restrict_self"
 """
 
 

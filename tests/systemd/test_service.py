@@ -1,5 +1,6 @@
 """operatord.service under a real systemd."""
 
+import ctypes
 import json
 import os
 import re
@@ -47,6 +48,20 @@ def test_it_works_in_the_sandbox(service):
     assert made["spec"]["replicas"] == 2
     assert all(worker["residentMemoryBytes"] > 0 and not worker["restarts"] for worker in service.workers().values())
     service.machine.request("DELETE", f"{NGINX}/web")
+
+
+def test_workers_cage_themselves_within_the_units(service):
+    """The unit leaves a worker the system calls by which it confines itself further."""
+    service.configure(controllers_of("nginx"))
+    service.machine.run("systemctl", "start", UNIT)
+    filters = {title: int(re.search(r"^Seccomp_filters:\t(\d+)$", service.machine.run("cat", f"/proc/{pid}/status").stdout, re.M)[1])
+               for pid, title in service.machine.processes(UNIT).items()}
+    worker = filters.pop("operatord: worker nginx")
+    assert filters and worker == 1 + max(filters.values()), filters
+    complaints = [line["MESSAGE"] for line in service.machine.journal(UNIT)
+                  if "sandbox is not whole" in line["MESSAGE"] or "this system has no" in line["MESSAGE"]]
+    landlock = ctypes.CDLL(None).syscall(444, None, ctypes.c_size_t(0), 1) > 0  # landlock_create_ruleset(2): the version
+    assert len(complaints) == (0 if landlock else 1), complaints
 
 
 def test_a_bad_configuration_fails_the_start_and_is_not_restarted(service):
