@@ -69,9 +69,9 @@ class Site:
             controller.setdefault("namespaces", [self.namespace])
         return self.write({"version": 1, "controllers": controllers}, f"conf.d/{name}")
 
-    def start(self, *live, kubeconfig=None, arguments=(), environment=None):
+    def start(self, *live, kubeconfig=None, arguments=(), environment=None, stderr=None):
         self.operatord = Operatord(self.build, self.directory, self.config, *arguments,
-                                   kubeconfig=kubeconfig or self.server.kubeconfig, environment=environment)
+                                   kubeconfig=kubeconfig or self.server.kubeconfig, environment=environment, stderr=stderr)
         if live:
             self.operatord.wait_live(*live)
         return self.operatord

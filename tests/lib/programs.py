@@ -32,14 +32,14 @@ def wait_for(what, probe, seconds=20.0, pause=0.02):
 
 
 class Program:
-    """One process with its output in DIR/NAME.log."""
+    """One process with its output in DIR/NAME.log; stderr, a file or descriptor, takes the place of the log for what it writes there."""
 
-    def __init__(self, directory, name, arguments, environment=None, **popen):
+    def __init__(self, directory, name, arguments, environment=None, stderr=None, **popen):
         self.name = name
         self.log_path = os.path.join(directory, name + ".log")
         self.log_file = open(self.log_path, "ab")
         self.process = subprocess.Popen(arguments, stdin=subprocess.DEVNULL, stdout=self.log_file,
-                                        stderr=self.log_file, env=environment, **popen)
+                                        stderr=self.log_file if stderr is None else stderr, env=environment, **popen)
         self.pid = self.process.pid
 
     def log(self):
@@ -93,7 +93,7 @@ class DevServer(Program):
 class Operatord(Program):
     """operatord with its control socket in DIR."""
 
-    def __init__(self, build, directory, config, *arguments, kubeconfig=None, environment=None, name="operatord"):
+    def __init__(self, build, directory, config, *arguments, kubeconfig=None, environment=None, name="operatord", stderr=None):
         self.build = build
         self.control = os.path.join(directory, name + ".sock")
         env = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "HOME": directory}
@@ -102,7 +102,7 @@ class Operatord(Program):
         env.update(environment or {})
         self.environment = env
         super().__init__(directory, name, [os.path.join(build, "operatord"), "-c", config,
-                         "--control", self.control, *arguments], environment=env)
+                         "--control", self.control, *arguments], environment=env, stderr=stderr)
 
     def ctl(self, *arguments, check=True, seconds=30):
         """operatorctl against this one; its standard output."""

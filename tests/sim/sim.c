@@ -5,11 +5,14 @@
  *
  *   sim --seeds N [--from S]     runs N seeds; ends with "N passed, N failed"
  *   sim --seed S [--trace]       one seed, with all that happened
+ *   sim --flat                   a thousand watches that break: no memory stays
  *   sim --self-check             planted faults must be found, and a seed must repeat itself exactly
+ * Without an option: a few seeds, and --flat.
  */
 #include "config.h"
 
 #include <getopt.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,7 +118,67 @@ self_check(const struct world_files *files)
 	return good ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
+/* --- memory --- */
+
+#define FLAT_WATCHES 1000
+#define FLAT_BYTES   (64 << 10)
+
+static size_t
+bytes_in_use(void)
+{
+	struct mallinfo2 info = mallinfo2();
+
+	return info.uordblks + info.hblkhd;
+}
+
+/* Lets watches break and the server forget until there were so many more of them. */
+static void
+break_watches(struct world *world, unsigned long n)
+{
+	unsigned long until = sim_traffic.watches + n;
+
+	sim_faults = (struct sim_faults){.cut_watch = 100,
+		.end_watch = 100,
+		.garbage = 20,
+		.compaction = 20,
+		.silent_watch = 20};
+	while (sim_traffic.watches < until && !sim_failure())
+		sim_run(world->loop, 60 * NSEC_PER_SEC);
+	sim_faults = (struct sim_faults){0};
+	sim_run(world->loop, 900 * NSEC_PER_SEC);
+}
+
+/* E221: the engine and all that it stands on keep nothing of a watch that broke. */
+static int
+flat(const struct world_files *files)
+{
+	struct sim_options options = {0};
+	struct world world;
+
+	sim_reset(1);
+	world_open(&world, files, &options);
+	for (int i = 0; i < 200 && !sim_failure(); i++) {
+		sim_run(world.loop, NSEC_PER_SEC);
+		world_act(&world);
+	}
+	world_calm(&world);
+	sim_run(world.loop, 900 * NSEC_PER_SEC);
+	break_watches(&world, FLAT_WATCHES);
+	size_t before = bytes_in_use();
+	break_watches(&world, FLAT_WATCHES);
+	size_t after = bytes_in_use();
+	const char *failure = sim_failure();
+	world_close(&world);
+	if (!failure && before == 0)
+		puts("memory: NOT measured, this malloc does not say what is in use");
+	else
+		printf("memory: %zu bytes before %d watches, %zu after%s%s\n", before, FLAT_WATCHES,
+			after, failure ? "; " : "", failure ? failure : "");
+	return failure || after > before + FLAT_BYTES ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
 enum {
+	OPTION_FLAT = 255,
 	OPTION_SEEDS = 256,
 	OPTION_FROM,
 	OPTION_SEED,
@@ -132,6 +195,7 @@ main(int argc, char **argv)
 		{"from", required_argument, NULL, OPTION_FROM},
 		{"seed", required_argument, NULL, OPTION_SEED},
 		{"trace", no_argument, NULL, OPTION_TRACE},
+		{"flat", no_argument, NULL, OPTION_FLAT},
 		{"self-check", no_argument, NULL, OPTION_SELF_CHECK},
 		{"examples", required_argument, NULL, OPTION_EXAMPLES},
 		{NULL, 0, NULL, 0},
@@ -140,7 +204,7 @@ main(int argc, char **argv)
 	char examples_path[512];
 	unsigned long seeds = 5;
 	uint64_t from = 1;
-	bool check = false;
+	bool check = false, only_flat = false;
 	int option;
 
 	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
@@ -158,6 +222,9 @@ main(int argc, char **argv)
 		case OPTION_TRACE:
 			sim_trace(true);
 			break;
+		case OPTION_FLAT:
+			only_flat = true;
+			break;
 		case OPTION_SELF_CHECK:
 			check = true;
 			break;
@@ -174,7 +241,11 @@ main(int argc, char **argv)
 	struct world_files files = {0};
 	if (world_files_read(examples_path, &files) < 0)
 		return EXIT_FAILURE;
-	int code = check ? self_check(&files) : run_seeds(&files, from, seeds);
+	int code = check       ? self_check(&files)
+		   : only_flat ? EXIT_SUCCESS
+			       : run_seeds(&files, from, seeds);
+	if (code == EXIT_SUCCESS && (only_flat || argc == 1))
+		code = flat(&files);
 	world_files_free(&files);
 	return code;
 }
