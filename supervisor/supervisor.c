@@ -173,13 +173,9 @@ on_tick(void *data)
 {
 	struct supervisor *sup = data;
 	int64_t now_ns = clock_monotonic_ns(), period_ns = sup->shared.heartbeat_ns;
-	/* We were stopped, frozen or starved: nobody is judged for that time. */
-	bool late = sup->last_tick_ns && now_ns - sup->last_tick_ns > 2 * period_ns;
+	/* Nobody is judged for the time that we were away. */
+	bool late = sup_is_late(&sup->last_tick_ns, now_ns, period_ns);
 
-	if (late)
-		log_warn("was away for %.1f s: heartbeats count from now",
-			(double)(now_ns - sup->last_tick_ns) / 1e9);
-	sup->last_tick_ns = now_ns;
 	for (struct sup_worker *worker = sup->workers; worker; worker = worker->next)
 		sup_worker_check(worker, now_ns, late);
 	log_flush(false);

@@ -91,7 +91,10 @@ schedule(struct sup_worker *worker)
 		snprintf(pid, sizeof(pid), " (pid %d)", (int)worker->dead_pid);
 	log_error("worker %s%s %s%s%s", worker->name, pid, text, told ? "; its last word: " : "",
 		told ? worker->cause : "");
-	if (!config)
+	if (config) /* it may have said what is wrong with it */
+		sup_worker_set_state(
+			worker, WORKER_CONFIG_INVALID, *worker->cause ? worker->cause : last->text);
+	else
 		sup_worker_set_state(worker,
 			restart_crashloop(r, now_ns) ? WORKER_CRASHLOOP : WORKER_BACKOFF,
 			last->text);

@@ -90,6 +90,8 @@ void sup_worker_set_state(struct sup_worker *worker, enum worker_state state, co
 void sup_worker_hear(struct sup_worker *worker);
 /* Adds the counters of the last copy to the base, when an incarnation is over; clears the copy. */
 void sup_worker_keep_counters(struct sup_worker *worker);
+/* At each tick, of one period: were we away (stopped, frozen, starved) since the last? *last_tick_ns 0: it is the first. */
+bool sup_is_late(int64_t *last_tick_ns, int64_t now_ns, int64_t period_ns);
 /* Looks at the heartbeat; late: the supervisor itself was away, deadlines begin anew. */
 void sup_worker_check(struct sup_worker *worker, int64_t now_ns, bool late);
 /* Starts after its first, for whatever cause. */

@@ -210,6 +210,18 @@ sup_worker_slots(const struct sup_worker *worker, enum metric_id id, uint64_t *r
 
 /* --- looking after it --- */
 
+bool
+sup_is_late(int64_t *last_tick_ns, int64_t now_ns, int64_t period_ns)
+{
+	int64_t away_ns = *last_tick_ns ? now_ns - *last_tick_ns : 0;
+
+	*last_tick_ns = now_ns;
+	if (away_ns <= 2 * period_ns)
+		return false;
+	log_warn("was away for %.1f s: heartbeats count from now", (double)away_ns / 1e9);
+	return true;
+}
+
 /* Before its loop turns it compiles its templates, which takes longer than a short heartbeat. */
 static bool
 is_starting(const struct sup_worker *worker)

@@ -4,10 +4,13 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import time
 
+import pytest
+
 from sites import controllers_of
-from programs import Operatord, free_port, wait_for
+from programs import Operatord, Program, free_port, wait_for
 
 
 def start_two(site, **top):
@@ -18,6 +21,15 @@ def start_two(site, **top):
 def children_of(pid):
     with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
         return [int(word) for word in file.read().split()]
+
+
+def is_gone(pid):
+    """Ended; whoever it was left to may not have waited for it yet."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+            return file.read().rsplit(")", 1)[1].split()[0] in "ZX"
+    except (FileNotFoundError, ProcessLookupError):
+        return True
 
 
 def test_a_killed_worker_comes_back_and_works(site, objects):
@@ -79,6 +91,118 @@ def test_workers_end_with_a_killed_supervisor(site):
     site.operatord.process.kill()
     site.operatord.process.wait()
     wait_for("no worker left", lambda: not any(os.path.exists(f"/proc/{pid}") for pid in workers), seconds=5)
+
+
+def test_stuck_workers_end_with_a_killed_supervisor(site, objects):
+    """One that is stopped, and one in the middle of a step that never ends, end as any other, and at once."""
+    nginx = controllers_of("nginx")
+    nginx[0]["renderTimeout"] = "10s"
+    nginx[0]["children"][0]["when"] = "${until(false; .)}"
+    site.write(site.main(nginx + controllers_of("uuid"), heartbeat="60s"))
+    site.start("nginx", "uuid")
+    objects.create_nginx("endless", {"replicas": 1})
+    wait_for("a worker at work", lambda: site.operatord.workers()["nginx"]["busy"])
+    workers = list(site.pids().values())
+    os.kill(site.pids()["uuid"], signal.SIGSTOP)
+    site.operatord.process.kill()
+    site.operatord.process.wait()
+    wait_for("no worker left", lambda: all(is_gone(pid) for pid in workers), seconds=1)
+
+
+def test_a_supervisor_that_was_stopped_ends_nobody(site):
+    """Alone, then with its workers: a frozen machine. Deadlines count from when it goes on."""
+    start_two(site, heartbeat="200ms")
+    before = site.pids()
+    for frozen in ((), tuple(before.values())):
+        for pid in (site.operatord.pid, *frozen):
+            os.kill(pid, signal.SIGSTOP)
+        time.sleep(2)  # ten periods: what is meant is that time goes by
+        for pid in (site.operatord.pid, *frozen):
+            os.kill(pid, signal.SIGCONT)
+        time.sleep(1.5)
+        assert site.pids() == before
+    assert " hangs" not in site.operatord.log() and "was away for " in site.operatord.log()
+
+
+def test_a_signal_to_everybody_is_the_same_as_one_to_the_supervisor(site):
+    """As an outer init, a container runtime or a terminal may do it."""
+    start_two(site)
+    everybody = [site.operatord.pid, *site.pids().values()]
+    for pid in everybody:
+        os.kill(pid, signal.SIGTERM)
+    assert site.operatord.wait() == 0
+    assert not any(os.path.exists(f"/proc/{pid}") for pid in everybody)
+    assert "SIGKILL" not in site.operatord.log()
+
+
+def test_a_second_signal_is_quicker(site):
+    start_two(site, stopGrace="60s")
+    site.operatord.signal(signal.SIGTERM)
+    site.operatord.signal(signal.SIGTERM)
+    start = time.monotonic()
+    assert site.operatord.wait() == 0
+    assert time.monotonic() - start < 1
+
+
+def test_a_worker_that_ignores_the_stop_is_named_and_killed(site):
+    """A stopped process takes no record, and no SIGTERM before it goes on: then it goes on, and leaves. One that is stuck is killed."""
+    nginx = controllers_of("nginx")
+    site.write(site.main(nginx, heartbeat="60s", stopGrace="1s", killGrace="500ms"))
+    site.start("nginx")
+    os.kill(site.pids()["nginx"], signal.SIGSTOP)
+    assert site.operatord.stop() == 0
+    assert "worker nginx (pid " in site.operatord.log() and "has not stopped yet: SIGTERM" in site.operatord.log()
+
+
+def test_a_stuck_worker_is_named_and_killed_at_a_stop(site, objects):
+    nginx = controllers_of("nginx")
+    nginx[0]["renderTimeout"] = "10s"
+    nginx[0]["children"][0]["when"] = "${until(false; .)}"
+    site.write(site.main(nginx, heartbeat="60s", stopGrace="1s", killGrace="500ms"))
+    site.start("nginx")
+    objects.create_nginx("endless", {"replicas": 1})
+    wait_for("a worker at work", lambda: site.operatord.workers()["nginx"]["busy"])
+    start = time.monotonic()
+    assert site.operatord.stop() == 1
+    assert 1.4 < time.monotonic() - start < 5
+    assert "does not end: SIGKILL" in site.operatord.log()
+
+
+NO_ANSWER = """import os, socket, sys
+name = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+name.bind(("127.0.0.1", 53))
+if os.fork() == 0:
+    os.execv(sys.argv[1], sys.argv[1:])
+os.wait()
+"""
+
+
+def test_stops_while_a_name_is_being_resolved(site):
+    """In a network of its own, where the only name server never answers: libcurl's resolver thread hangs for 5 s and more."""
+    isolated = ["unshare", "--user", "--map-root-user", "--net", "--mount"]
+    if subprocess.run([*isolated, "true"], capture_output=True, check=False).returncode != 0 or shutil.which("ip") is None:
+        pytest.skip("no namespaces of our own here")
+    kubeconfig = {"apiVersion": "v1", "kind": "Config", "current-context": "x",
+                  "contexts": [{"name": "x", "context": {"cluster": "x", "user": "x"}}], "users": [{"name": "x", "user": {"token": "t"}}],
+                  "clusters": [{"name": "x", "cluster": {"server": "https://api.nowhere.example:6443"}}]}
+    site.write(kubeconfig, "kubeconfig")
+    site.write("nameserver 127.0.0.1\n", "resolv.conf")
+    site.write(NO_ANSWER, "no_answer.py")
+    site.write(site.main(controllers_of("nginx")))
+    control = os.path.join(site.directory, "sock")
+    script = (f"ip link set lo up && mount --bind {site.directory}/resolv.conf /etc/resolv.conf && "
+              f"exec {sys.executable} {site.directory}/no_answer.py {site.build}/operatord -c {site.config} --control {control}")
+    outer = Program(site.directory, "isolated", [*isolated, "sh", "-c", script],
+                    environment={**os.environ, "KUBECONFIG": f"{site.directory}/kubeconfig"})
+    wait_for("a worker that asks", lambda: "cluster: https://" in outer.log())
+    time.sleep(0.5)  # the query is under way
+    assert "can't" not in outer.log(), outer.tail()
+    operatord = children_of(outer.pid)[0]
+    start = time.monotonic()
+    os.kill(operatord, signal.SIGTERM)
+    outer.wait()
+    assert time.monotonic() - start < 2, outer.tail()
+    assert '"msg":"stopped"' in outer.log() and "SIGTERM" not in outer.log()
 
 
 def test_each_signal_stops_cleanly(site):

@@ -1,4 +1,4 @@
-unit_supervisor = tests/unit/check_poison tests/unit/check_restart tests/unit/check_checker tests/unit/check_supervisor \
+unit_supervisor = tests/unit/check_poison tests/unit/check_life tests/unit/check_restart tests/unit/check_checker tests/unit/check_supervisor \
 	tests/unit/check_supervisor_reload tests/unit/check_supervisor_auto tests/unit/check_supervisor_doors tests/unit/check_pages
 unit_supervisor += tests/unit/check_notify tests/unit/check_service
 supervisor_test_cppflags = $(AM_CPPFLAGS) $(CJSON_CFLAGS) $(CHECK_CFLAGS)
@@ -43,3 +43,9 @@ tests_unit_check_supervisor_doors_LDADD = $(supervisor_test_libs)
 
 tests_unit_check_pages_CPPFLAGS = $(supervisor_test_cppflags)
 tests_unit_check_pages_LDADD = $(supervisor_test_libs)
+
+# With a clock, a loop and processes of its own: libloop is not linked, nor what of libproc and libcommon it stands for.
+tests_unit_check_life_SOURCES = tests/unit/check_life.c tests/unit/life_fixture.h tests/unit/life_fixture.c
+tests_unit_check_life_CPPFLAGS = $(supervisor_test_cppflags)
+tests_unit_check_life_LDADD = libsupervisor.a libconfig.a libtemplate.a libkube.a libproc.a libsandbox.a libcommon.a \
+	$(SANDBOX_LIBS) $(JQ_LIBS) $(COMMON_LIBS) $(CHECK_LIBS)
