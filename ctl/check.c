@@ -22,6 +22,12 @@ print_lines(const cJSON *list, const char *before)
 	return n;
 }
 
+static void
+print_good(const char *path, int n)
+{
+	printf("%s: ok, %d controller%s\n", path, n, n == 1 ? "" : "s");
+}
+
 int
 ctl_check(const struct ctl *ctl, int argc, char **argv)
 {
@@ -47,8 +53,7 @@ ctl_check(const struct ctl *ctl, int argc, char **argv)
 	if (errors)
 		ctl_complain("%zu error%s in the configuration", errors, errors == 1 ? "" : "s");
 	else
-		printf("%s: ok, %d controllers\n", path,
-			cJSON_GetArraySize(json_get(answer, "controllers", NULL)));
+		print_good(path, cJSON_GetArraySize(json_get(answer, "controllers", NULL)));
 	cJSON_Delete(answer);
 	return errors ? CTL_CONFIG : CTL_DONE;
 }

@@ -145,7 +145,8 @@ take_option(struct ctl *ctl, int option, bool *ret_help)
 		ctl->output = (enum ctl_output)output;
 		return -1;
 	default:
-		return CTL_USAGE; /* getopt_long has said it */
+		fputs("See operatorctl --help.\n", stderr); /* getopt_long has said what is wrong */
+		return CTL_USAGE;
 	}
 }
 
@@ -162,10 +163,12 @@ find_verb(const char *word)
 int
 main(int argc, char **argv)
 {
+	static char name[] = "operatorctl";
 	struct ctl ctl = {0};
 	bool want_help = false;
 	int option;
 
+	argv[0] = name; /* for what getopt_long says */
 	setlocale(LC_TIME, "");
 	log_open(LOG_LEVEL_ERROR, LOG_FORMAT_TEXT);
 	while ((option = getopt_long(argc, argv, "n:Al:o:c:h", options, NULL)) != -1) {

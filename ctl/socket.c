@@ -118,7 +118,8 @@ ctl_ask(const struct ctl *ctl, enum record_type type, int32_t value, struct buf 
 	int fd = -1, code;
 
 	if (control_path(path, ctl->control) < 0) {
-		ctl_complain("where is the control socket? Give --control PATH");
+		ctl_complain("where is the control socket? There is neither RUNTIME_DIRECTORY nor "
+			     "XDG_RUNTIME_DIR: give the --control PATH that operatord was given");
 		return CTL_USAGE;
 	}
 	code = open_socket(path, &fd);

@@ -224,6 +224,10 @@ ctl_status(const struct ctl *ctl, int argc, char **argv)
 {
 	struct buf answer = BUF_INIT;
 
+	if (ctl->output == CTL_OUTPUT_WIDE || ctl->output == CTL_OUTPUT_NAME) {
+		ctl_complain("status has the outputs table and json only");
+		return CTL_USAGE;
+	}
 	if (argc > 1 || (argc == 1 && ctl->output == CTL_OUTPUT_JSON)) {
 		ctl_complain("status takes the name of one controller, or none; -o json shows all");
 		return CTL_USAGE;

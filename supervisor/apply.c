@@ -283,6 +283,8 @@ apply_controllers(struct supervisor *sup, const cJSON *document, struct buf *tex
 		changes.changed, changes.removed, changes.unchanged);
 	buf_add(text, changes.names.data, changes.names.length);
 	if (!apply_is_whole(document))
-		buf_adds(text, "controllers of files with errors go on as they run\n");
+		buf_adds(text, sup->configured
+				       ? "controllers of files with errors go on as they run\n"
+				       : "controllers of files with errors are not started\n");
 	buf_free(&changes.names);
 }

@@ -303,10 +303,16 @@ make_directory(const char *path)
 	char directory[CONTROL_PATH_MAX];
 
 	snprintf(directory, sizeof(directory), "%s", path);
-	char *slash = strrchr(directory, '/');
-	if (!slash || slash == directory)
+	char *last = strrchr(directory, '/');
+	if (!last || last == directory)
 		return;
-	*slash = '\0';
+	*last = '\0';
+	/* With those above it: a prefix of one's own has no var/run. What fails, the lock's file says. */
+	for (char *slash = strchr(directory + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		mkdir(directory, 0755);
+		*slash = '/';
+	}
 	mkdir(directory, 0755);
 }
 
@@ -316,7 +322,11 @@ start(struct sup_control *control, const char *path, struct error *err)
 	int code = control_path(control->path, path);
 
 	if (code < 0)
-		return error_set(err, code, "no place for the control socket: give --control PATH");
+		return error_set(err, code,
+			"no place for the control socket: neither RUNTIME_DIRECTORY nor "
+			"XDG_RUNTIME_DIR is "
+			"set; give --control PATH, such as $HOME/operatord.sock, to operatord and "
+			"operatorctl");
 	if (!path)
 		make_directory(control->path);
 	code = lock(control, err);

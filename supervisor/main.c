@@ -110,7 +110,8 @@ take_option(struct arguments *arguments, int option)
 			optarg);
 		return EXIT_USAGE;
 	default:
-		return EXIT_USAGE; /* getopt_long has said it */
+		fputs("See operatord --help.\n", stderr); /* getopt_long has said what is wrong */
+		return EXIT_USAGE;
 	}
 }
 
@@ -193,6 +194,7 @@ run_worker(const struct arguments *arguments, const char *name)
 int
 main(int argc, char **argv)
 {
+	static char name[] = "operatord";
 	struct arguments arguments = {.run = {.config_path = SYSCONFDIR "/operatord/operatord.yaml",
 					      .log_level = -1,
 					      .worker_main = worker_main}};
@@ -201,6 +203,7 @@ main(int argc, char **argv)
 	/* First: it moves the arguments away from where the title stands, and argv to their copies. */
 	proc_title_init(argc, argv);
 	proc_sanitize_fds();
+	argv[0] = name; /* for what getopt_long says */
 	while ((option = getopt_long(argc, argv, "c:h", options, NULL)) != -1) {
 		code = take_option(&arguments, option);
 		if (code >= 0)

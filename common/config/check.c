@@ -7,7 +7,6 @@
  */
 #include <config.h> /* of the build, not the one beside this file */
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -181,28 +180,6 @@ check_templates(struct checker_entry *entry)
 	config_controller_free(controller);
 }
 
-/* nginx.stable.example.com is plural nginx, version stable: legal, and hardly ever meant. */
-static void
-warn_version(struct checker *c, const struct checker_entry *entry)
-{
-	const cJSON *resource = cJSON_GetObjectItemCaseSensitive(entry->written, "resource");
-	const struct yaml_node *node;
-	const char *dot;
-	struct problems problems = {0};
-
-	if (!resource)
-		return;
-	dot = strchr(resource->valuestring, '.');
-	node = yaml_get(entry->node, "resource");
-	if (!dot || (dot[1] == 'v' && isdigit((unsigned char)dot[2])))
-		return;
-	problems_add(&problems, node->line, node->column, entry->path,
-		"resource: \"%.*s\" is taken for the version, as in PLURAL.VERSION.GROUP",
-		(int)strcspn(dot + 1, "."), dot + 1);
-	problems_report(&problems, entry->file->path, c->warnings);
-	problems_clear(&problems);
-}
-
 static char *
 selection_of(const cJSON *effective)
 {
@@ -262,7 +239,6 @@ check_entry(struct checker *c, struct checker_entry *entry)
 	} else {
 		check_templates(entry);
 	}
-	warn_version(c, entry);
 	if (entry->selection)
 		warn_shared(c, entry);
 }

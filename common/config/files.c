@@ -248,6 +248,12 @@ config_files_load(struct config_files *files, const char *main_path)
 	*files = (struct config_files){0};
 	main = add(files, xstrdup(main_path));
 	main->main = true;
+	if (strcmp(main_path, "-") == 0) {
+		files->directory = xstrdup(".");
+		problems_add(&main->problems, 0, 0, "",
+			"standard input is not read: write it to a file (one named - is ./-)");
+		return;
+	}
 	files->directory = directory_of(main_path, &name);
 	fd = open(files->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &st) < 0) {

@@ -118,10 +118,19 @@ resource_with_slash(const char *text, struct error *err)
 		return error_set(err, -EINVAL, "write %s.%.*s.%.*s", second + 1,
 			(int)(second - slash - 1), slash + 1, (int)(slash - text), text);
 	if (dot && dot < slash && !second)
-		return error_set(err, -EINVAL, "write %.*s.%s.%.*s", (int)(dot - text), text,
-			slash + 1, (int)(slash - dot - 1), dot + 1);
+		return error_set(err, -EINVAL,
+			"write %.*s.%s.%.*s, or PLURAL.%s.%.*s if this is group and version",
+			(int)(dot - text), text, slash + 1, (int)(slash - dot - 1), dot + 1,
+			slash + 1, (int)(slash - text), text);
 	return error_set(
 		err, -EINVAL, "write PLURAL.VERSION.GROUP, such as nginx.v1.stable.example.com");
+}
+
+/* Other versions are legal on a server; but PLURAL.GROUP, a CRD's own name, is what people write who forgot the version. */
+static bool
+is_version(const char *text)
+{
+	return text[0] == 'v' && isdigit((unsigned char)text[1]);
 }
 
 int
@@ -134,8 +143,14 @@ syntax_resource(const char *text, struct error *err)
 	if (kube_resource_parse(text, &resource) == 0 &&
 		syntax_is_label(resource.plural, strlen(resource.plural)) &&
 		syntax_is_label(resource.version, strlen(resource.version)) &&
-		(!resource.group[0] || syntax_is_subdomain(resource.group, strlen(resource.group))))
-		return 0;
+		(!resource.group[0] ||
+			syntax_is_subdomain(resource.group, strlen(resource.group)))) {
+		if (is_version(resource.version))
+			return 0;
+		return error_set(err, -EINVAL,
+			"has no version (v1, v1beta2): write %s.VERSION.%s%s%s", resource.plural,
+			resource.version, resource.group[0] ? "." : "", resource.group);
+	}
 	return error_set(err, -EINVAL,
 		"write PLURAL.VERSION.GROUP in lower case, such as nginx.v1.stable.example.com, "
 		"or pods.v1. for the core group");

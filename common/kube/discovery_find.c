@@ -59,7 +59,8 @@ suggest(struct search *s, const cJSON *list, const char *group)
 
 		if (d2 < d)
 			d = d2;
-		if (strchr(plural, '/') != NULL || d >= s->distance || d > 2 || d >= strlen(plural))
+		if (strchr(plural, '/') != NULL || d >= s->distance || d > 2 ||
+			2 * d >= strlen(s->name))
 			continue;
 		s->distance = d;
 		snprintf(s->suggestion, sizeof(s->suggestion), "%s%s%s", plural,

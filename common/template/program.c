@@ -14,6 +14,7 @@
 
 #include "common/json.h"
 #include "common/memory.h"
+#include "common/template/hint.h"
 #include "common/template/problem.h"
 #include "common/template/program.h"
 #include "common/template/value.h"
@@ -201,6 +202,7 @@ find_culprits(struct hunt *h, size_t first, size_t end)
 	if (first == end || h->problems == CULPRITS_MAX || compiles(h, first, end, &err))
 		return;
 	if (end - first == 1) {
+		hint_add(&err, h->slots[first]->expression);
 		report_problem(h, h->slots[first], err.text);
 		return;
 	}

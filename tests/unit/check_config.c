@@ -645,15 +645,13 @@ START_TEST(warnings)
 	cJSON *document;
 
 	put_text("main.yaml",
-		"version: 1\ncontrollers:\n- {name: a, resource: webs.stable.example.com}\n"
+		"version: 1\ncontrollers:\n- {name: a, resource: sites.v1.example.com}\n"
 		"- {name: b, resource: webs.v1.example.com}\n- {name: c, resource: "
 		"webs.v1.example.com, namespaces: [x]}\n"
 		"- {name: d, resource: webs.v1.example.com, namespaces: all}\n");
 	document = check("main.yaml", true, true);
 	expect_lines(json_get(document, "warnings", NULL),
 		(const char *const[]){
-			"main.yaml:3:23: controllers[a]: resource: \"stable\" is taken for "
-			"the version, as in PLURAL.VERSION.GROUP",
 			"main.yaml:6:23: controllers[d]: resource: controller b (main.yaml:4) "
 			"reconciles "
 			"the same objects: each overwrites the other's conditions; select other "

@@ -217,6 +217,7 @@ static const struct {
 	{"nginx.v1.stable.example.com", "nginxes", "stable.example.com", NULL},
 	{"ngimx", NULL, NULL, "did you mean \"nginxes.stable.example.com\""},
 	{"podes", NULL, NULL, "did you mean \"pods\""},
+	{"foo", NULL, NULL, "may be missing"}, /* not near enough to pod */
 	{"zzz", NULL, NULL, "CustomResourceDefinition"},
 	{"nginx.v1.none.example.com", NULL, NULL, "no resource"},
 	{"pods/status", NULL, NULL, "PLURAL.GROUP"},

@@ -262,6 +262,10 @@ static const struct {
 	{"\"${__hash}\"", "reserved"},
 	{"\"${$nobody}\"", "nobody"},
 	{"\"${nosuch(1)}\"", "nosuch"}, /* E119 */
+	{"\"${nosuch(1)}\"", "there are get, spread, dnsName"},
+	{"\"${get(.a)}\"", "get(PATH; DEFAULT)"},
+	{"\"${$childs}\"", "there are $children, $vars"},
+	{"\"${.a | }\"", "something is missing at the end"},
 	{"\"${if .a then 1 else 2}\"", "syntax error"},
 	{"\"${.a b}\"", "syntax error"},
 	{"\"a ${spread(.x)}\"", "stands alone"},
