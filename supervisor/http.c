@@ -27,6 +27,7 @@
 #include "supervisor/pages.h"
 
 #define CONNECTIONS_MAX   64
+#define CONNECTIONS_KEPT  48 /* above it each new one costs the one that was silent longest */
 #define CONNECTION_MEMORY 16384
 #define CONNECTION_IDLE_S 30
 #define FIRST_LIMIT_NS \
@@ -59,6 +60,7 @@ struct answer {
 struct peer {
 	int fd;
 	int64_t due_ns;
+	int64_t heard_ns; /* when it came or last asked */
 	struct peer *previous, *next;
 };
 
@@ -77,6 +79,31 @@ peer_free(struct sup_http *http, struct peer *peer)
 }
 
 static void
+cut(struct peer *peer)
+{
+	shutdown(peer->fd, SHUT_RDWR);
+	peer->due_ns = 0;
+}
+
+/* Connections that only stay open must not keep a probe out: over CONNECTIONS_KEPT the one that was silent longest goes. */
+static void
+cut_silent_peer(struct sup_http *http)
+{
+	struct peer *silent = NULL;
+	unsigned kept = 0;
+
+	for (struct peer *peer = http->peers; peer; peer = peer->next) {
+		if (peer->due_ns == 0 || peer->fd < 0)
+			continue;
+		kept++;
+		if (!silent || peer->heard_ns <= silent->heard_ns)
+			silent = peer;
+	}
+	if (kept > CONNECTIONS_KEPT)
+		cut(silent);
+}
+
+static void
 on_connection(void *data, struct MHD_Connection *connection, void **context,
 	enum MHD_ConnectionNotificationCode code)
 {
@@ -91,13 +118,16 @@ on_connection(void *data, struct MHD_Connection *connection, void **context,
 	const union MHD_ConnectionInfo *info =
 		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
 	struct peer *peer = xcalloc(1, sizeof(*peer));
+	int64_t now_ns = clock_monotonic_ns();
 	*peer = (struct peer){.fd = info ? info->connect_fd : -1,
-		.due_ns = clock_monotonic_ns() + FIRST_LIMIT_NS,
+		.due_ns = now_ns + FIRST_LIMIT_NS,
+		.heard_ns = now_ns,
 		.next = http->peers};
 	if (http->peers)
 		http->peers->previous = peer;
 	http->peers = peer;
 	*context = peer;
+	cut_silent_peer(http);
 }
 
 /* Cuts those that take too long to say what they want; returns the time until the next one may be due, -1: none. */
@@ -111,8 +141,7 @@ cut_slow_peers(struct sup_http *http)
 		if (peer->due_ns == 0 || peer->fd < 0)
 			continue;
 		if (left_ns <= 0) {
-			shutdown(peer->fd, SHUT_RDWR);
-			peer->due_ns = 0;
+			cut(peer);
 		} else if (due_ns < 0 || left_ns < due_ns) {
 			due_ns = left_ns;
 		}
@@ -237,8 +266,10 @@ on_request(void *data, struct MHD_Connection *connection, const char *url, const
 	if (!*context) { /* the headers are in */
 		struct peer *peer = info ? info->socket_context : NULL;
 		*context = &seen;
-		if (peer && peer->due_ns)
-			peer->due_ns = clock_monotonic_ns() + NEXT_LIMIT_NS;
+		if (peer && peer->due_ns) {
+			peer->heard_ns = clock_monotonic_ns();
+			peer->due_ns = peer->heard_ns + NEXT_LIMIT_NS;
+		}
 		return MHD_YES;
 	}
 	if (*upload_size) { /* a body that nobody wants */

@@ -230,7 +230,18 @@ START_TEST(test_requests)
 }
 END_TEST
 
-/* More connections than are served at once, none of which says anything: they are cut, and the next one is served. */
+static bool
+is_closed(int fd)
+{
+	char byte;
+
+	return recv(fd, &byte, 1, MSG_DONTWAIT) == 0 || (errno != EAGAIN && errno != EINTR);
+}
+
+/*
+ * More connections than are served at once, none of which says anything: they don't keep a probe out until their time is up, since the oldest of them
+ * are cut for the newer ones. The 60th had a place at once, and has it still.
+ */
 START_TEST(test_silent_connections_are_cut)
 {
 	int fds[80];
@@ -239,20 +250,14 @@ START_TEST(test_silent_connections_are_cut)
 	for (int i = 0; i < 80; i++)
 		fds[i] = site_connect(site.http);
 	WAIT_FOR(answers("/livez", 200));
+	ck_assert(is_closed(fds[0]));
+	ck_assert(!is_closed(fds[60]));
 	for (int i = 0; i < 80; i++)
 		if (fds[i] >= 0)
 			(void)close(fds[i]);
 	ck_assert_int_eq(site_stop(&site, SIGTERM), 0);
 }
 END_TEST
-
-static bool
-is_closed(int fd)
-{
-	char byte;
-
-	return recv(fd, &byte, 1, MSG_DONTWAIT) == 0 || (errno != EAGAIN && errno != EINTR);
-}
 
 /* A request that never ends: each byte comes in time, the whole does not. */
 START_TEST(a_dripping_request_is_cut)
