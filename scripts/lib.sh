@@ -48,6 +48,8 @@ build() {
 	local stamp="$* $inputs"
 	if [ "$(cat "$dir/.configured" 2>/dev/null)" != "$stamp" ] || [ ! -f "$dir/Makefile" ]; then
 		(cd "$dir" && "$top/configure" "$@") >"$log" 2>&1 || { tail -n 30 "$log" >&2; die "configure failed, see $log"; }
+		# What was built with other flags does not know that they changed.
+		make -C "$dir" clean >>"$log" 2>&1
 		printf '%s' "$stamp" > "$dir/.configured"
 	fi
 	make -C "$dir" -k -j"$(nproc)" >>"$log" 2>&1 || { grep -E '(error|warning|undefined reference):? ' "$log" | head -n 30 >&2; die "the build failed, see $log"; }
