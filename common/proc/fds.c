@@ -18,7 +18,8 @@
 #include "common/proc/fds.h"
 #include "common/proc/proc.h"
 
-#define COUNT(array) (sizeof(array) / sizeof(*(array)))
+#define FDS_A_POLL  64
+#define FDS_COUNTED 4096
 
 static int
 open_max(void)
@@ -111,23 +112,34 @@ proc_sanitize_fds(void)
 }
 
 /* poll(2) says POLLNVAL of a number that is not open; it takes no more entries than RLIMIT_NOFILE. */
+static unsigned
+open_among(int first, unsigned n)
+{
+	struct pollfd fds[FDS_A_POLL];
+	unsigned open = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		fds[i] = (struct pollfd){.fd = first + (int)i};
+	if (poll(fds, n, 0) < 0)
+		return 0;
+	for (unsigned i = 0; i < n; i++)
+		open += !(fds[i].revents & POLLNVAL);
+	return open;
+}
+
 unsigned
 proc_open_fds(void)
 {
-	struct rlimit limit = {.rlim_cur = 256};
-	struct pollfd fds[256];
-	unsigned n, open = 0;
+	struct rlimit limit = {.rlim_cur = FDS_A_POLL};
+	unsigned n, found, open = 0;
 
 	(void)getrlimit(RLIMIT_NOFILE, &limit);
-	for (int first = 0; first < 4096; first += (int)n) {
-		n = limit.rlim_cur < COUNT(fds) ? (unsigned)limit.rlim_cur : COUNT(fds);
-		for (unsigned i = 0; i < n; i++)
-			fds[i] = (struct pollfd){.fd = first + (int)i};
-		if (n == 0 || poll(fds, n, 0) < 0)
-			break;
-		for (unsigned i = 0; i < n; i++)
-			open += !(fds[i].revents & POLLNVAL);
-		if ((rlim_t)first + n >= limit.rlim_cur)
+	n = limit.rlim_cur < FDS_A_POLL ? (unsigned)limit.rlim_cur : FDS_A_POLL;
+	for (int first = 0; first < FDS_COUNTED; first += (int)n) {
+		found = n > 0 ? open_among(first, n) : 0;
+		open += found;
+		/* The system gives the lowest free number: behind so many that are free there is hardly one. */
+		if (found == 0 || (rlim_t)first + n >= limit.rlim_cur)
 			break;
 	}
 	return open;

@@ -55,7 +55,7 @@ void proc_title_init(int argc, char **argv);
 void proc_title_set(const char *title);
 /* Opens 0, 1 and 2 on /dev/null where they are closed, and closes the inherited rest but those systemd passes. */
 void proc_sanitize_fds(void);
-/* How many descriptors this process has open, of the first 4096; needs no /proc and a few system calls. */
+/* How many descriptors this process has open, of the first 4096, up to the first 64 that are all free; needs no /proc and few system calls. */
 unsigned proc_open_fds(void);
 /* Sets O_CLOEXEC pairs; -errno on failure. */
 int proc_pipe(int ret_fds[2]);

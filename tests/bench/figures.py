@@ -12,6 +12,7 @@ import json
 import os
 import signal
 import statistics
+import subprocess
 import sys
 import tempfile
 import threading
@@ -80,6 +81,18 @@ class Bench:
         return sum(float(line.rsplit(" ", 1)[1]) for line in text.splitlines()
                    if line.startswith("rest_client_requests_total") and 'method="GET"' not in line)
 
+    def wakes(self):
+        """Voluntary context switches of the supervisor and of each worker."""
+        found = []
+        for pid in tree(self.operatord.pid):
+            with open(f"/proc/{pid}/status", encoding="ascii") as file:
+                found.append(next(int(line.split()[1]) for line in file if line.startswith("voluntary_ctxt_switches")))
+        return found
+
+    def reload(self):
+        return subprocess.run([os.path.join(self.build, "operatorctl"), "--control", self.operatord.control, "reload"],
+                              capture_output=True, check=False).returncode
+
     # --- rows ---
 
     def memory_rows(self):
@@ -136,9 +149,11 @@ class Bench:
         after = wait_for("quiet", settled, seconds=60)
         self.row(f"writes per new object (child, status, Event), {count} objects", f"{(after - before) / count:.2f}",
                  "2 + 1 Event + 1 status as the child becomes ready")
-        quiet = self.writes()
+        quiet, woken = self.writes(), self.wakes()
         time.sleep(30)
+        after = self.wakes()
         self.row("writes in a quiet half minute", f"{self.writes() - quiet:.0f}", "0")
+        self.row("wake-ups in it: supervisor, worker", ", ".join(str(b - a) for a, b in zip(woken, after)), "6, 6: the heartbeats")
 
     def restart_row(self):
         """One death: a second one in a row waits by policy, which is not the program's own time."""
@@ -149,6 +164,58 @@ class Bench:
         wait_for("handled", lambda: self.kube.get(DEPLOYMENTS + "/bench-deploy")["spec"]["replicas"] == 5000, pause=0.002)
         self.row("SIGKILL of a worker -> new change handled, cold start, ms", f"{(time.monotonic() - start) * 1000:.0f}",
                  "<= 50 with hand-over (not in yet)")
+
+    def birth_row(self, count):
+        """The supervisor's own time from a death to the next process, each worker's first death: a later one waits by policy."""
+        self.start([{"name": f"w{i}", "resource": "uuid.v1.demo.operator", "namespaces": [f"none-{i}"]} for i in range(count)])
+        path = f"/proc/{self.operatord.pid}/task/{self.operatord.pid}/children"
+        delays = []
+        with open(path, encoding="ascii") as file:
+            for worker in self.operatord.workers().values():
+                before = set(file.read().split())
+                start = time.monotonic()
+                os.kill(worker["pid"], signal.SIGKILL)
+                while True:
+                    file.seek(0)
+                    if set(file.read().split()) - before:
+                        break
+                delays.append((time.monotonic() - start) * 1000)
+                file.seek(0)
+                time.sleep(0.1)  # its start takes time that is not the supervisor's
+        self.row(f"death of a worker -> its next process, {count} deaths: p50, max ms", f"{statistics.median(delays):.1f}, {max(delays):.1f}", "<= 20")
+
+    def growth_row(self, rounds, reloads):
+        """All workers killed, a reload starts them at once instead of after their delays; then reloads alone. Nothing may be more than before."""
+        workers = len(self.operatord.workers())
+
+        def kill_all():
+            pids = [worker["pid"] for worker in self.operatord.workers().values() if worker["pid"]]
+            for pid in pids:
+                os.kill(pid, signal.SIGKILL)
+            wait_for("all deaths noticed", lambda: not any(w["pid"] in pids for w in self.operatord.workers().values()))
+            assert self.reload() == 0
+            wait_for("all again", lambda: all(w["pid"] not in (0, *pids) for w in self.operatord.workers().values()))
+        for _ in range(5):
+            kill_all()
+        before = self.own()
+        for _ in range(rounds):
+            kill_all()
+        for _ in range(reloads):
+            assert self.reload() == 0
+        after = self.own()
+        self.row(f"supervisor after {rounds * workers} deaths, {rounds + reloads} reloads: descriptors, zombies, anonymous KiB more",
+                 ", ".join(str(b - a) for a, b in zip(before, after)), "0, 0, 0")
+        self.stop()
+
+    def own(self):
+        """Of the supervisor: descriptors, zombies, anonymous KiB."""
+        pid, zombies = self.operatord.pid, 0
+        for child in tree(pid)[1:]:
+            with open(f"/proc/{child}/stat", encoding="utf-8") as file:
+                zombies += file.read().rsplit(")", 1)[1].split()[0] == "Z"
+        with open(f"/proc/{pid}/smaps_rollup", encoding="ascii") as file:
+            anonymous = next(int(line.split()[1]) for line in file if line.startswith("Anonymous:"))
+        return len(os.listdir(f"/proc/{pid}/fd")), zombies, anonymous
 
     def many_workers_row(self, count):
         controllers = [{"name": f"w{i}", "resource": "uuid.v1.demo.operator", "namespaces": [f"none-{i}"]} for i in range(count)]
@@ -165,6 +232,7 @@ def main():
     parser.add_argument("--build", required=True)
     parser.add_argument("--rounds", type=int, default=200)
     parser.add_argument("--workers", type=int, default=200)
+    parser.add_argument("--growth", type=int, default=25, metavar="N", help="N times 20 deaths, and 2 N reloads (default 25; 500 are 10 000 and 1 000)")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="operatord-bench-") as directory:
         bench = Bench(os.path.abspath(options.build), directory)
@@ -176,6 +244,8 @@ def main():
             bench.writes_rows(50)
             bench.restart_row()
             bench.row("stop when idle, ms", f"{bench.stop() * 1000:.0f}", "<= 200")
+            bench.birth_row(20)
+            bench.growth_row(options.growth, options.growth)
             bench.many_workers_row(options.workers)
         finally:
             for program in (bench.operatord, bench.server):
