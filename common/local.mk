@@ -6,7 +6,7 @@ libcommon_a_SOURCES = common/error.h common/error.c common/base64.h common/base6
 	common/backoff.c common/clock_text.c common/buf.h common/memory.h common/log.h common/backoff.h \
 	common/json.h common/jsonscan.h common/yaml.h common/clock.h common/records.h common/worker_state.h \
 	common/metrics.h common/scoreboard.h common/control_path.h common/control_path.c \
-	common/utf8.h common/utf8.c common/metrics.c common/metrics_text.c common/scoreboard.c
+	common/spelling.h common/spelling.c common/utf8.h common/utf8.c common/metrics.c common/metrics_text.c common/scoreboard.c
 libcommon_a_SOURCES += common/json.c common/json_number.h common/json_print.c common/json_wrap.c common/jsonscan.c \
 	common/jsonscan_list.c common/jsonscan_object.c common/jsonscan_string.c common/jsonscan_strip.c common/jsonscan_token.h \
 	common/yaml.c common/yaml_check.c common/yaml_map.c common/yaml_fold.c common/yaml_parts.h \

@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <xxhash.h>
 
 #include "common/clock.h"
 #include "common/log_line.h"
@@ -45,29 +46,29 @@ lone_number(const char *text, const char *p)
 	return n;
 }
 
-/* FNV-1a, 64 bits. */
 static uint64_t
-add(uint64_t hash, char c)
+add(uint64_t hash, const char *text, size_t n)
 {
-	return (hash ^ (unsigned char)c) * 0x100000001b3U;
+	return XXH3_64bits_withSeed(text, n, hash);
 }
 
+/* Each part begins where the last one's hash left off, so that "a", "bc" is another thing than "ab", "c". */
 static uint64_t
 hash_of(enum log_level level, const char *namespace_, const char *name, const char *message)
 {
-	uint64_t hash = add(0xcbf29ce484222325U, (char)level);
+	uint64_t hash = (uint64_t)level;
 
-	for (const char *p = namespace_; *p; p++)
-		hash = add(hash, *p);
-	hash = add(hash, '/');
-	for (const char *p = name; *p; p++)
-		hash = add(hash, *p);
-	hash = add(hash, ' ');
-	for (const char *p = message; *p;) {
+	hash = add(hash, namespace_, strlen(namespace_));
+	hash = add(hash, name, strlen(name));
+	for (const char *p = message, *from = p; *from; p++) {
 		size_t n = lone_number(message, p);
 
-		hash = add(hash, n ? '#' : *p);
-		p += n ? n : 1;
+		if (n == 0 && *p)
+			continue;
+		hash = add(hash, from, (size_t)(p - from));
+		from = p += n;
+		if (*p == '\0')
+			break;
 	}
 	return hash ? hash : 1;
 }

@@ -6,7 +6,6 @@
  */
 #include <config.h> /* of the build, not the one beside this file */
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,6 +14,7 @@
 #include "common/config/duration.h"
 #include "common/config/quantity.h"
 #include "common/config/schema.h"
+#include "common/spelling.h"
 
 #define MS                 NSEC_PER_MSEC
 #define SEC                NSEC_PER_SEC
@@ -194,42 +194,6 @@ schema_place_name(unsigned places)
 	return "nothing";
 }
 
-#define NAME_MAX_DISTANCE 32
-
-/* Edits (insert, drop, change, swap of neighbours) from a to b, upper and lower case alike. Both shorter than NAME_MAX_DISTANCE. */
-static unsigned
-distance(const char *a, const char *b)
-{
-	unsigned char rows[3][NAME_MAX_DISTANCE + 1];
-	unsigned char *before = rows[0], *last = rows[1], *now = rows[2], *spare;
-	size_t n = strlen(b);
-
-	for (size_t j = 0; j <= n; j++)
-		last[j] = (unsigned char)j;
-	for (size_t i = 1; a[i - 1]; i++) {
-		now[0] = (unsigned char)i;
-		for (size_t j = 1; j <= n; j++) {
-			int x = tolower((unsigned char)a[i - 1]);
-			int y = tolower((unsigned char)b[j - 1]);
-			unsigned best = last[j - 1] + (unsigned)(x != y);
-
-			if (last[j] + 1u < best)
-				best = last[j] + 1u;
-			if (now[j - 1] + 1u < best)
-				best = now[j - 1] + 1u;
-			if (i > 1 && j > 1 && x == tolower((unsigned char)b[j - 2]) &&
-				y == tolower((unsigned char)a[i - 2]) && before[j - 2] + 1u < best)
-				best = before[j - 2] + 1u;
-			now[j] = (unsigned char)best;
-		}
-		spare = before;
-		before = last;
-		last = now;
-		now = spare;
-	}
-	return last[n];
-}
-
 const char *
 schema_suggest(enum schema_place place, const char *prefix, const char *written)
 {
@@ -237,8 +201,6 @@ schema_suggest(enum schema_place place, const char *prefix, const char *written)
 	unsigned nearest = length > 3 ? 3 : 2; /* that, or more, is no likeness */
 	const char *found = NULL;
 
-	if (length >= NAME_MAX_DISTANCE)
-		return NULL;
 	for (size_t i = 0; i < schema_n_keys; i++) {
 		const struct schema_key *key = &schema_keys[i];
 		const char *name = key->path + skip;
@@ -247,7 +209,7 @@ schema_suggest(enum schema_place place, const char *prefix, const char *written)
 		if (!(key->places & place) || key->type == SCHEMA_LATER ||
 			strncmp(key->path, prefix, skip) != 0 || strchr(name, '.'))
 			continue;
-		d = distance(written, name);
+		d = spelling_distance(written, name);
 		if (d < nearest) {
 			nearest = d;
 			found = name;

@@ -13,6 +13,7 @@
 #include "common/json.h"
 #include "common/kube/discovery.h"
 #include "common/kube/discovery_list.h"
+#include "common/spelling.h"
 
 struct search {
 	struct kube *kube;
@@ -54,8 +55,8 @@ suggest(struct search *s, const cJSON *list, const char *group)
 	{
 		const char *plural = json_string(item, "name", "/"),
 			   *singular = json_string(item, "singularName", "");
-		unsigned d = discovery_distance(s->name, plural),
-			 d2 = discovery_distance(s->name, singular);
+		unsigned d = spelling_distance(s->name, plural),
+			 d2 = spelling_distance(s->name, singular);
 
 		if (d2 < d)
 			d = d2;
@@ -179,7 +180,7 @@ split(const char *word, struct search *s)
 int
 discovery_find(struct kube *kube, const char *word, struct kube_resource *ret, struct error *err)
 {
-	struct search s = {.kube = kube, .distance = 9};
+	struct search s = {.kube = kube, .distance = SPELLING_FAR};
 	int r = split(word, &s);
 
 	if (r < 0)

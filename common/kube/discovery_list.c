@@ -128,28 +128,3 @@ discovery_versions(const cJSON *group, struct buf *out)
 			buf_addf(out, "%s%s", out->length > 0 ? ", " : "", text);
 	}
 }
-
-unsigned
-discovery_distance(const char *a, const char *b)
-{
-	unsigned row[65];
-	size_t la = strlen(a), lb = strlen(b);
-
-	if (la > 64 || lb > 64)
-		return 9;
-	for (size_t j = 0; j <= lb; j++)
-		row[j] = (unsigned)j;
-	for (size_t i = 1; i <= la; i++) {
-		unsigned diagonal = row[0];
-
-		row[0] = (unsigned)i;
-		for (size_t j = 1; j <= lb; j++) {
-			unsigned change = diagonal + (a[i - 1] != b[j - 1]);
-			unsigned drop = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
-
-			diagonal = row[j];
-			row[j] = change < drop ? change : drop;
-		}
-	}
-	return row[lb] > 9 ? 9 : row[lb];
-}

@@ -19,7 +19,5 @@ bool discovery_list_find(const cJSON *list, struct kube_resource *resource);
 bool discovery_list_find_word(const cJSON *list, const char *word, struct kube_resource *ret);
 /* The versions that an APIGroup or APIVersions document names: "v1, v1beta1". */
 void discovery_versions(const cJSON *group, struct buf *out);
-/* Edit distance, capped at 9, for suggestions. */
-unsigned discovery_distance(const char *a, const char *b);
 
 #endif

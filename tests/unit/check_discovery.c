@@ -242,17 +242,6 @@ START_TEST(test_words)
 }
 END_TEST
 
-START_TEST(test_distance)
-{
-	ck_assert_uint_eq(discovery_distance("", ""), 0);
-	ck_assert_uint_eq(discovery_distance("abc", "abc"), 0);
-	ck_assert_uint_eq(discovery_distance("abc", "abd"), 1);
-	ck_assert_uint_eq(discovery_distance("abc", "ab"), 1);
-	ck_assert_uint_eq(discovery_distance("kitten", "sitting"), 3);
-	ck_assert_uint_eq(discovery_distance("", "abcdefghijkl"), 9);
-}
-END_TEST
-
 #define COUNT(table) ((int)(sizeof(table) / sizeof((table)[0])))
 
 int
@@ -269,7 +258,6 @@ main(void)
 	tcase_add_test(tc, test_appears);
 	tcase_add_test(tc, test_cancel);
 	tcase_add_loop_test(tc, test_words, 0, COUNT(words));
-	tcase_add_test(tc, test_distance);
 	suite_add_tcase(suite, tc);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_ENV);

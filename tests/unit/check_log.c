@@ -389,6 +389,17 @@ START_TEST(what_differs_is_not_held_back)
 }
 END_TEST
 
+START_TEST(where_one_field_ends_is_a_difference)
+{
+	log_hold_repeats();
+	for (int i = 0; i < 20; i++) {
+		log_fields(LOG_LEVEL_INFO, LOG_FIELDS("namespace", "ab", "name", "c"), "%d cut", i);
+		log_fields(LOG_LEVEL_INFO, LOG_FIELDS("namespace", "a", "name", "bc"), "%d cut", i);
+	}
+	ck_assert_uint_eq(lines(), 10);
+}
+END_TEST
+
 #define MINUTE (60 * NSEC_PER_SEC)
 
 START_TEST(after_a_minute_one_line_and_the_sum)
@@ -759,6 +770,7 @@ main(void)
 	tcase_add_loop_test(tcase, what_looks_like_a_secret_is_masked, 0, COUNT(lookalikes));
 	tcase_add_test(tcase, repetitions_are_held_back_and_summed_up);
 	tcase_add_test(tcase, what_differs_is_not_held_back);
+	tcase_add_test(tcase, where_one_field_ends_is_a_difference);
 	tcase_add_test(tcase, after_a_minute_one_line_and_the_sum);
 	tcase_add_test(tcase, the_table_is_bounded_and_loses_nothing);
 	tcase_add_test(tcase, a_full_pipe_drops_and_tells);

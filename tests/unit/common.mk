@@ -1,5 +1,5 @@
 unit_common = tests/unit/check_backoff tests/unit/check_buf tests/unit/check_clock tests/unit/check_error tests/unit/check_log \
-	tests/unit/check_loop tests/unit/check_metrics tests/unit/check_proc tests/unit/check_records tests/unit/check_sandbox tests/unit/check_scoreboard
+	tests/unit/check_loop tests/unit/check_metrics tests/unit/check_proc tests/unit/check_records tests/unit/check_sandbox tests/unit/check_scoreboard tests/unit/check_spelling
 # libloop stands twice: the log in libcommon needs the clock, the loop needs the log.
 common_test_libs = libproc.a libloop.a libcommon.a libloop.a $(COMMON_LIBS) $(LOOP_LIBS) $(CHECK_LIBS)
 common_test_cppflags = $(AM_CPPFLAGS) $(CJSON_CFLAGS) $(CHECK_CFLAGS)
@@ -26,3 +26,5 @@ tests_unit_check_scoreboard_CPPFLAGS = $(common_test_cppflags)
 tests_unit_check_scoreboard_LDADD = $(common_test_libs)
 tests_unit_check_sandbox_CPPFLAGS = $(common_test_cppflags)
 tests_unit_check_sandbox_LDADD = libsandbox.a $(common_test_libs) $(SANDBOX_LIBS)
+tests_unit_check_spelling_CPPFLAGS = $(common_test_cppflags)
+tests_unit_check_spelling_LDADD = $(common_test_libs)
