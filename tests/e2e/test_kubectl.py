@@ -1,42 +1,9 @@
 """kubectl, unchanged, on the server of this run: create, get, apply, watch, delete of custom resources."""
 
-import json
 import os
-import shutil
-import subprocess
 
-import pytest
-
-import cluster as control_plane
 from sites import EXAMPLES
 from programs import Program, wait_for
-
-
-@pytest.fixture(scope="session")
-def kubectl_program(tmp_path_factory):
-    """The machine's kubectl when it is 1.27 or newer, else the one of the built control plane."""
-    found = shutil.which("kubectl")
-    if found:
-        done = subprocess.run([found, "version", "--client", "-o", "json"], capture_output=True, text=True, check=False)
-        if done.returncode == 0 and int(json.loads(done.stdout)["clientVersion"]["minor"].rstrip("+")) >= 27:
-            return [found]
-    build = os.path.join(os.path.dirname(control_plane.__file__), "build")
-    done = subprocess.run([build], capture_output=True, text=True, check=False)
-    if done.returncode == 77:
-        pytest.skip("no kubectl of 1.27 or newer, and none can be built: " + done.stderr.strip())
-    return [done.stdout.strip(), "kubectl"]
-
-
-@pytest.fixture
-def kubectl(kubectl_program, server, tmp_path):
-    def run(*arguments, text=None):
-        environment = {**os.environ, "KUBECONFIG": server.kubeconfig, "HOME": str(tmp_path)}
-        done = subprocess.run([*kubectl_program, *arguments], input=text, capture_output=True, text=True, timeout=60,
-                              env=environment, check=False)
-        assert done.returncode == 0, f"kubectl {' '.join(arguments)}: {done.stderr}"
-        return done.stdout
-    return run
-
 
 NGINX = """apiVersion: stable.underneathall.com/v1
 kind: Nginx

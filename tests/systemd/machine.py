@@ -6,19 +6,18 @@ killed is one empty directory.
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
 import time
 
+from debian import Unavailable, debian_root
 from programs import Failed, wait_for
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-SUITE = "bookworm"
 PACKAGES = ["systemd", "systemd-sysv", "dbus", "procps", "libcjson1", "libcurl4", "libev4", "libfyaml0", "libjq1", "libmicrohttpd12", "libseccomp2",
             "libssl3", "libxxhash0"]
-TOOLS = ("debootstrap", "systemd-nspawn", "nsenter", "unshare", "mount")
+TOOLS = ("systemd-nspawn", "nsenter", "unshare", "mount")
 
 # In mount and cgroup of its own: $1 the Debian root, $2 what is installed over it, $3 an empty directory, the rest are cgroups to be in.
 BOOT = r"""
@@ -34,60 +33,6 @@ exec systemd-nspawn --quiet --directory="$top/root" --machine=operatord-test-$$ 
 	--console=pipe --link-journal=no --timezone=off --resolv-conf=off \
 	--system-call-filter="landlock_create_ruleset landlock_add_rule landlock_restrict_self"
 """
-
-
-class Unavailable(Exception):
-    """No such machine here; the text says why."""
-
-
-def cache_directory():
-    return os.environ.get("OPERATORD_TEST_CACHE") or os.path.expanduser("~/.cache/operatord-tests")
-
-
-def apt_source():
-    """Where apt of this machine has the suite from, and through which proxy: (mirror, environment)."""
-    targets = subprocess.run(["apt-get", "indextargets", "--format", "$(CODENAME) $(COMPONENT) $(REPO_URI)", "Created-By: Packages"],
-                             capture_output=True, text=True, check=False).stdout
-    mirrors = [line.split()[2] for line in targets.splitlines() if line.startswith(f"{SUITE} main ")]
-    proxy = subprocess.run(["apt-config", "shell", "proxy", "Acquire::http::Proxy"], capture_output=True, text=True, check=False).stdout
-    environment = dict(os.environ)
-    if proxy.startswith("proxy='http"):
-        environment.setdefault("http_proxy", proxy.split("'")[1])
-    return (mirrors or ["http://deb.debian.org/debian"])[0], environment
-
-
-def debian_root():
-    """The directory of the Debian root, made if it is not there: about a minute, and the network."""
-    if os.geteuid() != 0:
-        raise Unavailable("only root can boot a container")
-    missing = [tool for tool in TOOLS if not shutil.which(tool)]
-    if missing:
-        raise Unavailable(f"not installed: {', '.join(missing)}")
-    with open("/etc/os-release", encoding="utf-8") as file:
-        if f"VERSION_CODENAME={SUITE}" not in file.read():
-            raise Unavailable(f"programs built here need not run in the Debian {SUITE} root")
-    root = os.path.join(cache_directory(), f"{SUITE}-systemd")
-    stamp = os.path.join(root, "var/lib/operatord-test-packages")
-    if os.path.exists(stamp):
-        with open(stamp, encoding="ascii") as file:
-            if file.read().split() == PACKAGES:
-                return root
-        shutil.rmtree(root)
-    os.makedirs(cache_directory(), exist_ok=True)
-    making = f"{root}.{os.getpid()}"
-    mirror, environment = apt_source()
-    done = subprocess.run(["debootstrap", "--variant=minbase", "--include=" + ",".join(PACKAGES), SUITE, making, mirror],
-                          capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL, env=environment)
-    if done.returncode != 0:
-        shutil.rmtree(making, ignore_errors=True)
-        raise Unavailable("debootstrap failed: " + "\n".join((done.stdout + done.stderr).splitlines()[-5:]))
-    with open(os.path.join(making, "var/lib/operatord-test-packages"), "w", encoding="ascii") as file:
-        file.write(" ".join(PACKAGES))
-    try:
-        os.rename(making, root)
-    except OSError:  # another run was faster
-        shutil.rmtree(making)
-    return root
 
 
 def make_cgroups():
@@ -134,7 +79,7 @@ class Machine:
         self.directory = directory
         self.leader = None
         stage, top = os.path.join(directory, "stage"), os.path.join(directory, "top")
-        root = debian_root()
+        root = debian_root("systemd", PACKAGES, TOOLS)
         os.mkdir(top)
         done = subprocess.run(["make", "-s", "-C", build, "install", f"DESTDIR={stage}"], capture_output=True, text=True, check=False)
         if done.returncode != 0:
