@@ -72,7 +72,8 @@ apply_controller(
 
 	json_print_canonical(&bytes, settings);
 	if (bytes.failed) {
-		log_error("worker %s: no memory for its configuration; it stays as it is", name);
+		log_fields(LOG_LEVEL_ERROR, LOG_FIELDS("controller", name),
+			"worker %s: no memory for its configuration; it stays as it is", name);
 	} else if (!worker) {
 		worker = sup_worker_new(&sup->shared, name, bytes.data, bytes.length, NULL);
 		supervisor_add(sup, worker);
@@ -245,10 +246,11 @@ take_settings(struct supervisor *sup, const struct config_supervisor *fresh)
 }
 
 int
-apply_settings(struct supervisor *sup, const cJSON *document, struct buf *text)
+apply_settings(struct supervisor *sup, const cJSON *document, struct sup_report *report)
 {
 	struct config_supervisor fresh = {0};
 	struct error err = {0};
+	struct buf *text = &report->problems;
 
 	if (config_decode_supervisor(document, &fresh, &err) < 0) {
 		buf_addf(text, "%s: nothing was changed\n", err.text);
@@ -264,9 +266,10 @@ apply_settings(struct supervisor *sup, const cJSON *document, struct buf *text)
 }
 
 void
-apply_controllers(struct supervisor *sup, const cJSON *document, struct buf *text)
+apply_controllers(struct supervisor *sup, const cJSON *document, struct sup_report *report)
 {
 	struct changes changes = {.names = BUF_INIT};
+	struct buf *text = &report->changes;
 	const cJSON *item;
 
 	/* First who goes: one that begins may take what they leave. */

@@ -24,7 +24,8 @@
 #include "supervisor/core.h"
 #include "supervisor/pages.h"
 
-#define CLIENTS_MAX 8
+#define CLIENTS_MAX  32
+#define CLIENTS_KEPT 24 /* above it each new one costs the one that has been idle longest */
 #define ACCEPT_PAUSE_NS \
 	NSEC_PER_SEC /* when there are no descriptors: the listening one would stay readable */
 #define CLIENT_LIMIT_NS (60 * NSEC_PER_SEC) /* a connection's life; a reload has to fit */
@@ -204,6 +205,21 @@ on_limit(void *data)
 	client_close(data);
 }
 
+/* Connections that only stay open must not keep operatorctl out: over CLIENTS_KEPT the oldest goes that waits for no answer of ours. */
+static void
+cut_idle_client(struct sup_control *control)
+{
+	struct client *oldest = NULL;
+
+	if (control->n_clients < CLIENTS_KEPT)
+		return;
+	for (struct client *client = control->clients; client; client = client->next)
+		if (!client->waiting) /* the newest are first */
+			oldest = client;
+	if (oldest)
+		client_free(oldest);
+}
+
 static bool
 may_ask(int fd)
 {
@@ -228,7 +244,12 @@ on_accept(void *data, int events)
 		}
 		return;
 	}
-	if (control->n_clients >= CLIENTS_MAX || !may_ask(fd)) {
+	if (!may_ask(fd)) {
+		close(fd);
+		return;
+	}
+	cut_idle_client(control);
+	if (control->n_clients >= CLIENTS_MAX) { /* all wait for a reload */
 		close(fd);
 		return;
 	}

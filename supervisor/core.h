@@ -4,6 +4,7 @@
 #define SUPERVISOR_CORE_H
 
 #include <stdbool.h>
+#include "common/buf.h"
 #include "common/config/config.h"
 #include "supervisor/auto_reload.h"
 #include "supervisor/checker.h"
@@ -63,23 +64,28 @@ void stop_request(struct supervisor *sup);
 /* sup_shared.stopped */
 void stop_on_stopped(void *sup, struct sup_worker *worker);
 
-struct buf;
+/* What a configuration came to: what is wrong with it and what it can't change at run time, then what was done. Lines; the owner frees both. */
+struct sup_report {
+	struct buf problems, changes;
+};
+
 /*
  * apply.c. The supervisor's own settings of a valid document: EXIT_STOPPED, or another exit code and nothing is changed; what needs a restart is said in
- * text. Then the controllers: starts what is added, stops what is removed, replaces what changed, leaves the rest; says so in text.
+ * the report. Then the controllers: starts what is added, stops what is removed, replaces what changed, leaves the rest.
  */
-int apply_settings(struct supervisor *sup, const cJSON *document, struct buf *text);
-void apply_controllers(struct supervisor *sup, const cJSON *document, struct buf *text);
+int apply_settings(struct supervisor *sup, const cJSON *document, struct sup_report *report);
+void apply_controllers(struct supervisor *sup, const cJSON *document, struct sup_report *report);
 /* No file has an error. */
 bool apply_is_whole(const cJSON *document);
 
 /*
- * reload.c. Applies a checker's document: appends to text every error and what was done; returns EXIT_STOPPED, EXIT_CONFIG when a file has errors (then those
+ * reload.c. Applies a checker's document: reports every error and what was done; returns EXIT_STOPPED, EXIT_CONFIG when a file has errors (then those
  * files' controllers go on as they run), EXIT_TROUBLE when the change is not possible while it runs.
  */
-int reload_apply(struct supervisor *sup, const cJSON *document, struct buf *text);
-/* Logs such a text line by line, at the level that fits the code. */
-void reload_log(const char *what, int code, const char *text);
+int reload_apply(struct supervisor *sup, const cJSON *document, struct sup_report *report);
+/* Logs it line by line: warnings, errors, and at level info what was done. */
+void reload_log(const char *what, int code, const struct sup_report *report);
+void sup_report_clear(struct sup_report *report);
 /* Reads the configuration anew; done may be NULL, may be called from inside. One at a time: asked for during another, or before the first is applied, it follows that. */
 void reload_start(
 	struct supervisor *sup, void (*done)(void *data, int code, const char *text), void *data);

@@ -32,8 +32,9 @@ put_lines(struct buf *text, const cJSON *lines, const char *before)
 }
 
 int
-reload_apply(struct supervisor *sup, const cJSON *document, struct buf *text)
+reload_apply(struct supervisor *sup, const cJSON *document, struct sup_report *report)
 {
+	struct buf *text = &report->problems;
 	int code;
 
 	put_lines(text, json_get(document, "warnings", NULL), "warning: ");
@@ -42,22 +43,38 @@ reload_apply(struct supervisor *sup, const cJSON *document, struct buf *text)
 		buf_adds(text, "nothing was changed: the main file has errors\n");
 		return EXIT_CONFIG;
 	}
-	code = apply_settings(sup, document, text);
+	code = apply_settings(sup, document, report);
 	if (code != EXIT_STOPPED)
 		return code;
-	apply_controllers(sup, document, text);
+	apply_controllers(sup, document, report);
 	return apply_is_whole(document) ? EXIT_STOPPED : EXIT_CONFIG;
 }
 
-void
-reload_log(const char *what, int code, const char *text)
+static void
+log_lines(const char *what, enum log_level level, const struct buf *lines)
 {
-	while (*text) {
+	for (const char *text = lines->data; *text;) {
 		size_t n = strcspn(text, "\n");
-		log_fields(code == EXIT_STOPPED ? LOG_LEVEL_INFO : LOG_LEVEL_ERROR, NULL,
-			"%s: %.*s", what, (int)n, text);
+		bool warning = strncmp(text, "warning: ", 9) == 0;
+
+		log_fields(warning ? LOG_LEVEL_WARN : level, NULL, "%s: %.*s", what, (int)n, text);
 		text += n + (text[n] == '\n');
 	}
+}
+
+void
+reload_log(const char *what, int code, const struct sup_report *report)
+{
+	/* A problem with which all was applied is what needs a restart. */
+	log_lines(what, code == EXIT_STOPPED ? LOG_LEVEL_WARN : LOG_LEVEL_ERROR, &report->problems);
+	log_lines(what, LOG_LEVEL_INFO, &report->changes);
+}
+
+void
+sup_report_clear(struct sup_report *report)
+{
+	buf_free(&report->problems);
+	buf_free(&report->changes);
 }
 
 static void
@@ -71,16 +88,23 @@ answer_all(struct sup_waiter **list, int code, const char *text)
 	}
 }
 
-/* Logs the answer and tells whoever waits. */
+/* Logs the answer and tells whoever waits. Clears the report. */
 static void
-finish(struct supervisor *sup, int code, const char *text)
+finish(struct supervisor *sup, int code, struct sup_report *report)
 {
+	struct buf *text = &report->problems;
+	const char *answer;
+
 	sup->last_reload_good = code == EXIT_STOPPED;
 	if (sup->last_reload_good)
 		sup->last_good_reload_wall_ns = clock_wall_ns();
-	reload_log("reload", code, text);
-	service_reloaded(sup->service, code, text);
-	answer_all(&sup->waiters, code, text);
+	reload_log("reload", code, report);
+	buf_add(text, report->changes.data, report->changes.length);
+	answer = text->failed || report->changes.failed ? "no memory for the report: see the log\n"
+							: text->data;
+	service_reloaded(sup->service, code, answer);
+	answer_all(&sup->waiters, code, answer);
+	sup_report_clear(report);
 }
 
 static void start(struct supervisor *sup);
@@ -89,25 +113,24 @@ static void
 on_checked(void *data, cJSON *document, const struct error *err)
 {
 	struct supervisor *sup = data;
-	struct buf text = BUF_INIT;
+	struct sup_report report = {BUF_INIT, BUF_INIT};
 	int code = EXIT_CONFIG;
 
 	sup->checker = NULL;
 	if (document)
-		code = reload_apply(sup, document, &text);
+		code = reload_apply(sup, document, &report);
 	else
-		buf_addf(&text, "%s; nothing was changed\n", err->text);
+		buf_addf(&report.problems, "%s; nothing was changed\n", err->text);
 	cJSON_Delete(document);
-	finish(sup, code, text.failed ? "no memory for the report: see the log\n" : text.data);
-	buf_free(&text);
+	finish(sup, code, &report);
 	reload_next(sup);
 }
 
 static void
 start(struct supervisor *sup)
 {
+	struct sup_report report = {BUF_INIT, BUF_INIT};
 	struct error err = {0};
-	char text[600];
 
 	log_info("reload: reading %s", sup->options->config_path);
 	service_reloading(sup->service);
@@ -115,8 +138,8 @@ start(struct supervisor *sup)
 	sup->checker = checker_start(sup->loop, sup->options->config_path, on_checked, sup, &err);
 	if (sup->checker)
 		return;
-	snprintf(text, sizeof(text), "%s; nothing was changed\n", err.text);
-	finish(sup, EXIT_TROUBLE, text);
+	buf_addf(&report.problems, "%s; nothing was changed\n", err.text);
+	finish(sup, EXIT_TROUBLE, &report);
 }
 
 void

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The words for the service manager: READY, RELOADING, STOPPING, and a status line for systemctl status: how many workers are live, and how the last reload
- * went. It is sent when it has changed and only then; what changed is looked at each time the loop is about to wait.
+ * The words for the service manager: READY, RELOADING, STOPPING, and a status line for systemctl status: how many workers are live, which are in trouble, and
+ * how the last reload went. It is sent when it has changed and only then; what changed is looked at each time the loop is about to wait.
  */
 #include "config.h"
 
@@ -13,11 +13,13 @@
 #include "common/clock.h"
 #include "common/memory.h"
 #include "common/utf8.h"
+#include "common/worker_state.h"
 #include "supervisor/core.h"
 #include "supervisor/notify.h"
 #include "supervisor/service.h"
 
-#define STATUS_MAX  300
+#define STATUS_MAX  500
+#define NAMED_MAX   3 /* workers in trouble that are named, the others are counted */
 #define RESULT_MAX  200
 #define MARGIN_USEC 2000000
 
@@ -30,10 +32,38 @@ struct service {
 	bool ready;
 };
 
-/* "2 of 3 workers live" and the last reload's result, as the STATUS= line. */
+/* On its way to live, or on its way out, is no trouble. */
+static bool
+in_trouble(const struct sup_worker *worker)
+{
+	return worker->state > WORKER_DRAINING && worker->state != WORKER_STOPPED;
+}
+
+/* " (dns: forbidden, uuid: unreachable, and 4 more in trouble)" */
+static void
+write_troubles(const struct service *service, char *out, size_t size)
+{
+	unsigned n = 0;
+	size_t length = 0;
+
+	*out = '\0';
+	for (const struct sup_worker *worker = service->sup->workers; worker; worker = worker->next)
+		if (in_trouble(worker) && n++ < NAMED_MAX)
+			length += (size_t)snprintf(out + length, size - length, "%s%s: %s",
+				length ? ", " : " (", worker->name,
+				worker_state_name(worker->state));
+	if (n > NAMED_MAX)
+		length += (size_t)snprintf(
+			out + length, size - length, ", and %u more in trouble", n - NAMED_MAX);
+	if (n > 0)
+		(void)snprintf(out + length, size - length, ")");
+}
+
+/* "2 of 3 workers live (uuid: unreachable)" and the last reload's result, as the STATUS= line. */
 static void
 write_status(const struct service *service, char out[STATUS_MAX])
 {
+	char troubles[NAMED_MAX * 100 + 50];
 	unsigned n = 0, live = 0;
 
 	for (const struct sup_worker *worker = service->sup->workers; worker;
@@ -41,8 +71,9 @@ write_status(const struct service *service, char out[STATUS_MAX])
 		n++;
 		live += sup_worker_ready(worker);
 	}
-	(void)snprintf(out, STATUS_MAX, "STATUS=%s%u of %u worker%s live%s%s",
-		service->sup->stopping ? "stopping, " : "", live, n, n == 1 ? "" : "s",
+	write_troubles(service, troubles, sizeof(troubles));
+	(void)snprintf(out, STATUS_MAX, "STATUS=%s%u of %u worker%s live%s%s%s",
+		service->sup->stopping ? "stopping, " : "", live, n, n == 1 ? "" : "s", troubles,
 		*service->result ? "; " : "", service->result);
 }
 

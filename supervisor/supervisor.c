@@ -23,6 +23,7 @@
 #include "supervisor/control.h"
 #include "supervisor/core.h"
 #include "supervisor/http.h"
+#include "supervisor/oom.h"
 #include "supervisor/service.h"
 
 struct sup_worker *
@@ -253,7 +254,7 @@ static int
 start(struct supervisor *sup)
 {
 	cJSON *document = NULL;
-	struct buf text = BUF_INIT;
+	struct sup_report report = {BUF_INIT, BUF_INIT};
 	int code = first_config(sup, &document);
 
 	if (code != EXIT_STOPPED || sup->stopping)
@@ -267,15 +268,15 @@ start(struct supervisor *sup)
 	log_info("operatord " PACKAGE_VERSION " (pid %d), configuration %s", (int)getpid(),
 		sup->options->config_path);
 	say_what_is_missing();
-	sup->last_reload_good = reload_apply(sup, document, &text) == EXIT_STOPPED;
+	sup->last_reload_good = reload_apply(sup, document, &report) == EXIT_STOPPED;
 	sup->last_good_reload_wall_ns = sup->last_reload_good ? clock_wall_ns() : 0;
-	reload_log("configuration", sup->last_reload_good ? EXIT_STOPPED : EXIT_CONFIG, text.data);
+	reload_log("configuration", sup->last_reload_good ? EXIT_STOPPED : EXIT_CONFIG, &report);
 	sup->configured = true;
 	on_tick(sup);
 	service_ready(sup->service);
 	reload_next(sup);
 out:
-	buf_free(&text);
+	sup_report_clear(&report);
 	cJSON_Delete(document);
 	return code;
 }
@@ -329,7 +330,8 @@ supervisor_run(const struct supervisor_options *options)
 		.worker_main = options->worker_main,
 		.workers = &sup.workers,
 		.stopped = stop_on_stopped,
-		.data = &sup};
+		.data = &sup,
+		.oom_kills = oom_kills(OOM_MOUNTS, OOM_MEMBERSHIP)};
 	watch_signals(&sup, signals);
 	sup.service = service_new(&sup, sup.loop);
 	struct loop_child *any = loop_child_new(sup.loop, 0, on_any_child, NULL);

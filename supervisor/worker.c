@@ -70,7 +70,8 @@ sup_worker_send(struct sup_worker *worker, enum record_type type, int32_t value)
 	if (code < 0 && type == RECORD_STOP) /* a full pipe, or none: its end means stop too */
 		worker_close_fd(&worker->fd_down);
 	else if (code < 0)
-		log_warn("worker %s (pid %d) does not read what it is told: %s", worker->name,
+		sup_worker_log(worker, LOG_LEVEL_WARN,
+			"worker %s (pid %d) does not read what it is told: %s", worker->name,
 			(int)worker->pid, strerror(-code));
 }
 
@@ -89,8 +90,8 @@ schedule(struct sup_worker *worker)
 	restart_text(r, now_ns, delay_ns, text);
 	if (worker->dead_pid)
 		snprintf(pid, sizeof(pid), " (pid %d)", (int)worker->dead_pid);
-	log_error("worker %s%s %s%s%s", worker->name, pid, text, told ? "; its last word: " : "",
-		told ? worker->cause : "");
+	sup_worker_log(worker, LOG_LEVEL_ERROR, "worker %s%s %s%s%s", worker->name, pid, text,
+		told ? "; its last word: " : "", told ? worker->cause : "");
 	if (config) /* it may have said what is wrong with it */
 		sup_worker_set_state(
 			worker, WORKER_CONFIG_INVALID, *worker->cause ? worker->cause : last->text);
@@ -112,7 +113,8 @@ ask(struct sup_worker *worker)
 static void
 abort_(struct sup_worker *worker)
 {
-	log_error("worker %s (pid %d) hangs%s%s: no heartbeat for %d periods; ending it",
+	sup_worker_log(worker, LOG_LEVEL_ERROR,
+		"worker %s (pid %d) hangs%s%s: no heartbeat for %d periods; ending it",
 		worker->name, (int)worker->pid, *worker->copy.busy_key ? " at work on " : "",
 		worker->copy.busy_key, SUP_STALE_PERIODS);
 	sup_worker_set_state(worker, WORKER_HUNG, worker->copy.busy_key);
@@ -127,7 +129,8 @@ static void
 press(struct sup_worker *worker)
 {
 	if (!worker->pressed) {
-		log_warn("worker %s (pid %d) has not stopped yet: SIGTERM", worker->name,
+		sup_worker_log(worker, LOG_LEVEL_WARN,
+			"worker %s (pid %d) has not stopped yet: SIGTERM", worker->name,
 			(int)worker->pid);
 		worker->pressed = true;
 		proc_kill(worker->pid, SIGTERM);
@@ -136,7 +139,8 @@ press(struct sup_worker *worker)
 	}
 	if (loop_timer_active(worker->timer))
 		return; /* the grace after SIGTERM is running */
-	log_error("worker %s (pid %d) does not end: SIGKILL", worker->name, (int)worker->pid);
+	sup_worker_log(worker, LOG_LEVEL_ERROR, "worker %s (pid %d) does not end: SIGKILL",
+		worker->name, (int)worker->pid);
 	if (worker->life == LIFE_STOPPING)
 		worker->shared->had_to_kill = true;
 	proc_kill_group(worker->pid, SIGKILL);
@@ -167,7 +171,8 @@ sup_worker_event(struct sup_worker *worker, enum life_event event)
 
 	worker->life = next;
 	if (next != before)
-		log_debug("worker %s: %s -> %s", worker->name, life_name(before), life_name(next));
+		sup_worker_log(worker, LOG_LEVEL_DEBUG, "worker %s: %s -> %s", worker->name,
+			life_name(before), life_name(next));
 	switch (action) {
 	case LIFE_DO_NOTHING:
 		break;

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include "common/log.h"
 #include "common/loop/loop.h"
 #include "common/records.h"
 #include "common/scoreboard.h"
@@ -26,7 +27,8 @@ struct sup_shared {
 	/* A worker has stopped for good, or stopped to be replaced: may free it. */
 	void (*stopped)(void *data, struct sup_worker *worker);
 	void *data;
-	bool had_to_kill; /* one did not stop when it was asked */
+	bool had_to_kill;   /* one did not stop when it was asked */
+	uint64_t oom_kills; /* by the kernel in our cgroup, when we last looked */
 };
 
 struct sup_worker {
@@ -73,6 +75,10 @@ struct sup_worker {
 	struct loop_child *child;
 	struct loop_timer *timer; /* delay, grace */
 };
+
+/* A line about a worker carries its controller's name as a field, as the worker's own lines do. */
+#define sup_worker_log(worker, level, ...) \
+	log_fields(level, LOG_FIELDS("controller", (worker)->name), __VA_ARGS__)
 
 /* config NULL: invalid, with the cause in text. Copies. */
 struct sup_worker *sup_worker_new(struct sup_shared *shared, const char *name, const char *config,

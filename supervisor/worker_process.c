@@ -17,6 +17,7 @@
 #include "common/memory.h"
 #include "common/proc/proc.h"
 #include "common/utf8.h"
+#include "supervisor/oom.h"
 #include "supervisor/worker_internal.h"
 #include "workers/worker.h"
 
@@ -190,23 +191,40 @@ worker_spawn(struct sup_worker *worker)
 	worker->io = loop_io_new(worker->shared->loop, on_record, worker);
 	loop_io_set(worker->io, worker->fd_up, LOOP_READ);
 	sup_worker_set_state(worker, WORKER_STARTING, NULL);
-	log_info("worker %s started (pid %d)", worker->name, (int)pid);
+	sup_worker_log(
+		worker, LOG_LEVEL_INFO, "worker %s started (pid %d)", worker->name, (int)pid);
 }
 
 /* --- death --- */
 
+/* The end in words. A SIGKILL that was not ours may be the kernel's, for want of memory: its counter tells. */
+static void
+end_text(struct sup_worker *worker, int status, bool ours, char out[96])
+{
+	uint64_t before = worker->shared->oom_kills, now;
+
+	proc_status_text(status, out);
+	if (ours || !WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL)
+		return;
+	now = oom_kills(OOM_MOUNTS, OOM_MEMBERSHIP);
+	worker->shared->oom_kills = now;
+	if (now > before)
+		(void)snprintf(out, 96, "killed by SIGKILL (the kernel was out of memory)");
+}
+
 /* Asked to stop, it was ended by the grace or by itself: no death to tell of, and no object to blame. */
 static void
-say_stopped(const struct sup_worker *worker, int status)
+say_stopped(struct sup_worker *worker, int status)
 {
 	char text[96];
 
-	proc_status_text(status, text);
+	end_text(worker, status, worker->pressed, text);
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
-		log_info("worker %s (pid %d) stopped", worker->name, (int)worker->pid);
+		sup_worker_log(worker, LOG_LEVEL_INFO, "worker %s (pid %d) stopped", worker->name,
+			(int)worker->pid);
 	else
-		log_warn("worker %s (pid %d) %s while stopping", worker->name, (int)worker->pid,
-			text);
+		sup_worker_log(worker, LOG_LEVEL_WARN, "worker %s (pid %d) %s while stopping",
+			worker->name, (int)worker->pid, text);
 }
 
 static void
@@ -216,7 +234,8 @@ blame(struct sup_worker *worker, const char *text)
 	unsigned deaths = poison_note(
 		&worker->poison, key, worker->copy.busy_version, text, clock_monotonic_ns());
 
-	log_warn("worker %s (pid %d) ended at work on %s%s", worker->name, (int)worker->pid, key,
+	sup_worker_log(worker, LOG_LEVEL_WARN, "worker %s (pid %d) ended at work on %s%s",
+		worker->name, (int)worker->pid, key,
 		deaths < POISON_DEATHS ? ""
 				       : ", not for the first time: the object is quarantined, "
 					 "the others go on");
@@ -236,7 +255,7 @@ note_death(struct sup_worker *worker, int status, bool seen)
 		.status = status};
 	char text[96];
 
-	proc_status_text(status, text);
+	end_text(worker, status, hung, text);
 	/* "hung, killed by SIGABRT" */
 	snprintf(death.text, sizeof(death.text), "%s%s", hung ? "hung, " : "", text);
 	if (busy) {

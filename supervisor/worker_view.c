@@ -48,7 +48,8 @@ static void
 complain(struct sup_worker *worker, const char *what)
 {
 	if (worker->bad_records++ == 0)
-		log_warn("worker %s (pid %d) %s; dropped, as any further one", worker->name,
+		sup_worker_log(worker, LOG_LEVEL_WARN,
+			"worker %s (pid %d) %s; dropped, as any further one", worker->name,
 			(int)worker->pid, what);
 }
 

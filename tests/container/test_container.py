@@ -11,7 +11,7 @@ import pytest
 
 from kubeclient import load
 from podman import IMAGE, state_of
-from programs import wait_for
+from programs import Failed, wait_for
 
 
 def status_of(pid):
@@ -102,6 +102,31 @@ def test_a_killed_worker_comes_back(pod):
     os.kill(old[0], signal.SIGKILL)
     wait_for("another worker", lambda: workers_of(first) and workers_of(first) != old and state_of(workers_of(first)[0]) != "Z")
     pod.greet("after")
+
+
+def test_a_worker_that_the_kernel_ends_for_memory(pod):
+    """The limit is the container's: the worker goes, PID 1 stays, and says what it was."""
+    pod.put("config/operatord.yaml", pod.document("greeting", "nginx", defaults={"paused": True}))
+    try:
+        pod.start("--memory=40m", "--memory-swap=40m")
+        pod.wait_ready()
+    except Failed as failure:
+        if "cgroup" in pod.container.log():
+            pytest.skip(f"no memory limit for containers here: {failure}")
+        raise
+    first = pod.container.first()
+    text = "x" * 500_000
+
+    def ended():
+        for number in range(10):
+            pod.objects.create(pod.objects.greeting(), "Greeting", f"big-{len(made)}-{number}", spec={"audience": text})
+        made.append(text)
+        return "killed by SIGKILL (the kernel was out of memory)" in pod.container.log()
+
+    made = []
+    wait_for("the kernel ends a worker", ended, seconds=60)
+    assert pod.container.running() and pod.container.first() == first and pod.http("/livez")[0] == 200
+    assert '"controller":"greeting"' in next(line for line in pod.container.log().splitlines() if "out of memory" in line)
 
 
 def swap(pod, volume, files, generation):

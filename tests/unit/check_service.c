@@ -15,7 +15,7 @@
 
 static struct site site;
 static int fd = -1;
-static char last[512]; /* the latest message that was read */
+static char last[700]; /* the latest message that was read */
 
 static void
 start(const char *top, const char *names)
@@ -108,6 +108,19 @@ START_TEST(test_a_reload_ends_ready)
 }
 END_TEST
 
+/* Three by name, the rest as a number; those on their way to live are in no trouble. */
+START_TEST(test_the_status_names_who_is_in_trouble)
+{
+	start("", "a invalid1 invalid2 invalid3 invalid4 invalid5");
+	WAIT_FOR(heard("STATUS=", ": config-invalid, and 2 more in trouble)"));
+	ck_assert_ptr_nonnull(strstr(last, "STATUS=1 of 6 workers live (invalid"));
+	site_write_main(&site, "", "a invalid3");
+	ck_assert_int_eq(kill(site.pid, SIGHUP), 0);
+	WAIT_FOR(heard("STATUS=", "=1 of 2 workers live (invalid3: config-invalid); reloaded: "));
+	ck_assert_int_eq(site_stop(&site, SIGTERM), 0);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -120,6 +133,7 @@ main(void)
 	tcase_add_test(told, test_ready_comes_with_the_workers);
 	tcase_add_test(told, test_a_bad_configuration_is_never_ready);
 	tcase_add_test(told, test_a_reload_ends_ready);
+	tcase_add_test(told, test_the_status_names_who_is_in_trouble);
 	suite_add_tcase(suite, told);
 	srunner_run_all(runner, CK_NORMAL);
 	int failed = srunner_ntests_failed(runner);

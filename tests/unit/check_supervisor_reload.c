@@ -186,6 +186,11 @@ START_TEST(test_a_bad_dropped_file_at_the_start)
 	ck_assert(page_has("/readyz", _i ? "/conf.d/a.yaml" : "extra"));
 	ck_assert(page_has("/readyz", "config-invalid"));
 	ck_assert(_i || site_cause_has(&site, "extra", "conf.d/a.yaml:3:"));
+	/* The error is an error; what was done all the same is none. */
+	ck_assert_uint_ge(site_log_has(&site, " error configuration: "), 1);
+	ck_assert_uint_eq(site_log_has(&site, " error configuration: "),
+		site_log_has(&site, "conf.d/a.yaml:"));
+	ck_assert_uint_eq(site_log_has(&site, " info  configuration: 1 added"), 1);
 	site_write(&site, "a.yaml", GOOD_A);
 	reload(0, "extra");
 	WAIT_FOR(site_is(&site, "extra", "live"));

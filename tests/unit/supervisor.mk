@@ -1,6 +1,6 @@
 unit_supervisor = tests/unit/check_poison tests/unit/check_life tests/unit/check_restart tests/unit/check_checker tests/unit/check_supervisor \
 	tests/unit/check_supervisor_reload tests/unit/check_supervisor_auto tests/unit/check_supervisor_doors tests/unit/check_pages
-unit_supervisor += tests/unit/check_notify tests/unit/check_service
+unit_supervisor += tests/unit/check_notify tests/unit/check_oom tests/unit/check_service
 supervisor_test_cppflags = $(AM_CPPFLAGS) $(CJSON_CFLAGS) $(CHECK_CFLAGS)
 supervisor_test_libs = libsupervisor.a libconfig.a libtemplate.a libkube.a libproc.a libsandbox.a libcommon.a libloop.a libcommon.a \
 	$(SANDBOX_LIBS) $(MHD_LIBS) $(JQ_LIBS) $(SSL_LIBS) $(LOOP_LIBS) $(COMMON_LIBS) $(CHECK_LIBS)
@@ -12,6 +12,9 @@ tests_unit_check_poison_LDADD = $(supervisor_test_libs)
 
 tests_unit_check_restart_CPPFLAGS = $(supervisor_test_cppflags)
 tests_unit_check_restart_LDADD = $(supervisor_test_libs)
+
+tests_unit_check_oom_CPPFLAGS = $(supervisor_test_cppflags)
+tests_unit_check_oom_LDADD = $(supervisor_test_libs)
 
 tests_unit_check_notify_CPPFLAGS = $(supervisor_test_cppflags)
 tests_unit_check_notify_LDADD = $(supervisor_test_libs)
