@@ -27,6 +27,19 @@ is_caged(void)
 					    open("/dev/null", O_WRONLY | O_CLOEXEC) < 0);
 }
 
+/* Takes no notice of signals that can be left alone. */
+static void
+hang(bool busy)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	for (;;)
+		if (!busy)
+			(void)pause();
+}
+
 bool
 config_check(const char *path, bool strict, struct buf *document)
 {
@@ -45,6 +58,10 @@ config_check(const char *path, bool strict, struct buf *document)
 		_exit(3);
 	else if (strcmp(path, "nonsense") == 0)
 		buf_adds(document, "{\"valid\":tru");
+	else if (strcmp(path, "waits") == 0)
+		hang(false);
+	else if (strcmp(path, "turns") == 0)
+		hang(true);
 	else if (strcmp(path, "oversize") == 0)
 		document->failed = true;
 	return true;
@@ -97,7 +114,8 @@ static const struct {
 	const char *path, *words;
 } bad[] = {{"crash", "killed by SIGABRT"}, {"killed", "killed by SIGKILL"},
 	{"leaves", "exited with code 3"}, {"nonsense", "can't be read"}, {"empty", "can't be read"},
-	{"oversize", "the configuration is refused"}};
+	{"oversize", "the configuration is refused"}, {"waits", "took longer than 2 s"},
+	{"turns", "the configuration is refused"}};
 
 START_TEST(test_anything_else_is_a_refused_configuration)
 {

@@ -37,7 +37,7 @@ tests_unit_check_supervisor_auto_LDADD = $(supervisor_test_libs)
 
 # Without libconfig: the test brings its own config_check().
 tests_unit_check_checker_SOURCES = tests/unit/check_checker.c supervisor/checker.c
-tests_unit_check_checker_CPPFLAGS = $(supervisor_test_cppflags)
+tests_unit_check_checker_CPPFLAGS = $(supervisor_test_cppflags) -DCHECKER_LIMIT_S=2
 tests_unit_check_checker_LDADD = libproc.a libsandbox.a libloop.a libcommon.a libloop.a $(SANDBOX_LIBS) $(LOOP_LIBS) $(COMMON_LIBS) $(CHECK_LIBS)
 
 tests_unit_check_supervisor_doors_SOURCES = tests/unit/check_supervisor_doors.c $(supervisor_test_site)
