@@ -331,6 +331,7 @@ controller_new(struct loop *loop, struct kube *kube, const struct controller_opt
 	make_primary(c, loop, kube);
 	make_children(c, loop, kube, options->former_kinds);
 	set_resync(c);
+	on_health(c); /* a server that never answers is being asked all the same */
 	return c;
 }
 

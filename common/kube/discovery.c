@@ -106,6 +106,17 @@ finish_version_gone(struct discovery *d, const struct kube_result *result, const
 	finish(d, DISCOVERY_VERSION_GONE, &r);
 }
 
+/* Any other document is some other server's: what it does not list is not missing for that. */
+static bool
+has_list(const cJSON *document, const char *key, struct error *err)
+{
+	if (cJSON_IsArray(json_get(document, key, NULL)))
+		return true;
+	error_set(err, -EPROTO, "the answer has no list of %s: is this a Kubernetes API server?",
+		key);
+	return false;
+}
+
 static void
 on_group(void *data, const struct kube_result *result)
 {
@@ -123,7 +134,7 @@ on_group(void *data, const struct kube_result *result)
 		return;
 	}
 	group = json_parse(result->body, result->body_length, &err);
-	if (group == NULL)
+	if (group == NULL || !has_list(group, "versions", &err))
 		finish_unreadable(d, result, err.text);
 	else if (lists_version(
 			 group, d->resource.version)) /* just being set up: as good as not there */
@@ -166,7 +177,7 @@ on_list(void *data, const struct kube_result *result)
 		return;
 	}
 	list = json_parse(result->body, result->body_length, &err);
-	if (list == NULL)
+	if (list == NULL || !has_list(list, "resources", &err))
 		finish_unreadable(d, result, err.text);
 	else if (discovery_list_find(list, &d->resource))
 		finish(d, DISCOVERY_FOUND, result);

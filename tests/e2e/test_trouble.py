@@ -1,6 +1,7 @@
 """Bad input and absent servers: said clearly, retried, never fatal to the others."""
 
 import os
+import socket
 import subprocess
 
 from sites import CRDS, controllers_of, serve_crd
@@ -79,6 +80,16 @@ def test_an_unreachable_server_is_retried(site):
     assert status == 503 and "nginx" in text and "unreachable" in text
     assert site.http("/livez")[0] == 200
     assert site.operatord.log().count("\n") < 60
+
+
+def test_a_server_that_never_answers(site):
+    """It is said what is being waited for; after the timeout of a request the server counts as out of reach."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        site.write(site.main(controllers_of("nginx"), defaults={"requestTimeout": "3s"}))
+        site.start(kubeconfig=site.write(KUBECONFIG.format(port=silent.getsockname()[1]), "kubeconfig-silent"))
+        wait_for("discovering", lambda: site.operatord.workers()["nginx"]["state"] == "discovering", seconds=2.5)
+        wait_for("unreachable", lambda: site.operatord.workers()["nginx"]["state"] == "unreachable")
+        assert site.operatord.stop(2) == 0
 
 
 def test_a_token_that_is_not_accepted(site, server):

@@ -48,6 +48,17 @@ static struct loop *loop;
 static struct https_server *server;
 static struct kube *kube;
 
+/* Documents of somebody else: nothing is missing because they don't list it. */
+static const struct {
+	const char *path, *body;
+} strange[] = {
+	{"/apis/strange0.example.com/v1", "null"},
+	{"/apis/strange1.example.com/v1", "[]"},
+	{"/apis/strange2.example.com/v1", "{}"},
+	{"/apis/strange3.example.com/v1", "{\"resources\":{\"name\":\"xs\"}}"},
+	{"/apis/strange4.example.com/v1", "\"ok\""},
+};
+
 static void
 setup(void)
 {
@@ -78,6 +89,10 @@ setup(void)
 	https_server_rule(
 		server, &(struct https_rule){
 				.match = "/apis/odd.example.com", .status = 200, .body = "[1,"});
+	for (size_t i = 0; i < sizeof(strange) / sizeof(strange[0]); i++)
+		https_server_rule(server, &(struct https_rule){.match = strange[i].path,
+						  .status = 200,
+						  .body = strange[i].body});
 	https_server_rule(
 		server, &(struct https_rule){.match = "/api/v1", .status = 200, .body = CORE_LIST});
 	https_server_rule(server, &(struct https_rule){.match = "/apis/", .status = 404});
@@ -147,6 +162,16 @@ static const struct {
 		NULL, false, false, false, {"403", NULL, NULL, NULL}},
 	{{.group = "down.example.com", .version = "v1", .plural = "xs"}, DISCOVERY_FAILED, NULL,
 		NULL, false, false, false, {"503", NULL, NULL, NULL}},
+	{{.group = "strange0.example.com", .version = "v1", .plural = "xs"}, DISCOVERY_FAILED, NULL,
+		NULL, false, false, false, {"strange0.example.com/v1", "no list of resources"}},
+	{{.group = "strange1.example.com", .version = "v1", .plural = "xs"}, DISCOVERY_FAILED, NULL,
+		NULL, false, false, false, {"strange1.example.com/v1", "no list of resources"}},
+	{{.group = "strange2.example.com", .version = "v1", .plural = "xs"}, DISCOVERY_FAILED, NULL,
+		NULL, false, false, false, {"strange2.example.com/v1", "no list of resources"}},
+	{{.group = "strange3.example.com", .version = "v1", .plural = "xs"}, DISCOVERY_FAILED, NULL,
+		NULL, false, false, false, {"strange3.example.com/v1", "no list of resources"}},
+	{{.group = "strange4.example.com", .version = "v1", .plural = "xs"}, DISCOVERY_FAILED, NULL,
+		NULL, false, false, false, {"strange4.example.com/v1", "no list of resources"}},
 	{{.group = "odd.example.com", .version = "v1", .plural = "xs"}, DISCOVERY_FAILED, NULL,
 		NULL, false, false, false, {"odd.example.com/v1", NULL, NULL, NULL}},
 };
