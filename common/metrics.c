@@ -81,6 +81,8 @@ const struct metric metrics[METRIC_ID_MAX] = {
 		.name = "operatord_lists_total"),
 	METRIC(OBJECTS, "Objects of the resource, by status.",
 		.name = "operatord_objects", .type = METRIC_GAUGE, .labels = {LABEL("status", statuses)}),
+	METRIC(OLDEST_DELETION, "When the object was deleted that has waited longest for operatord's finalizer, in seconds since 1970; 0: none waits.",
+		.name = "operatord_object_oldest_deletion_timestamp_seconds", .type = METRIC_GAUGE, .scale = 1),
 	METRIC(STORE_BYTES, "Memory of the store of objects.",
 		.name = "operatord_store_bytes", .type = METRIC_GAUGE),
 	METRIC(CHILD_WRITES_TOTAL, "Writes of child objects, by operation.",

@@ -52,6 +52,7 @@ enum metric_id {
 	M_WATCH_RESTARTS_TOTAL,     /* operatord_watch_restarts_total{cause}: closed, expired, silent, error, malformed */
 	M_LISTS_TOTAL,              /* operatord_lists_total */
 	M_OBJECTS,                  /* operatord_objects{status}: ready, reconciling, failed, deleting, unknown */
+	M_OLDEST_DELETION,          /* operatord_object_oldest_deletion_timestamp_seconds */
 	M_STORE_BYTES,              /* operatord_store_bytes */
 	M_CHILD_WRITES_TOTAL,       /* operatord_child_writes_total{operation}: apply, delete */
 	M_STATUS_WRITES_TOTAL,      /* operatord_status_writes_total */

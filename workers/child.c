@@ -56,7 +56,7 @@ each_owned(void *data, const struct store_view *view)
 {
 	const struct each_owned *each = data;
 	const struct child_ref ref = {mirror_resource(each->kind->mirror), view->namespace_,
-		view->name, view->uid, view->child};
+		view->name, view->uid, view->child, children_retained(each->kind, view), false};
 
 	if ((view->flags & CHILD_FLAG_OURS) != 0 && (view->flags & CHILD_FLAG_LEAVING) == 0 &&
 		ref.kind != NULL)

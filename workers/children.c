@@ -49,6 +49,7 @@ on_entry(void *data, struct store_entry *entry)
 	entry->owner = kind->owner;
 	entry->child = kind->id;
 	entry->fingerprint = children_fields_hash(children, entry->bytes, info);
+	entry->flags |= children_tie_flags(kind->owner, entry->bytes, info);
 	if (info->deletion_timestamp.length > 0)
 		entry->flags |= CHILD_FLAG_LEAVING;
 	if (*kind->owner != '\0' && *kind->id != '\0' &&
@@ -115,8 +116,9 @@ on_gone(void *data, const struct store_view *view)
 	struct child_kind *kind = data;
 	const struct children_options *options = &kind->children->options;
 
-	if (*view->owner != '\0' && !kind->former)
-		options->changed(options->data, view->owner, REASON_CHILD_DRIFT, 0);
+	if (*view->owner != '\0')
+		options->changed(options->data, view->owner,
+			kind->former ? REASON_CHILD : REASON_CHILD_DRIFT, 0);
 }
 
 static void
@@ -250,6 +252,8 @@ start_kind(struct children *children, size_t i, struct loop *loop, struct kube *
 		.budget = children->options.budget,
 	};
 
+	if (children_kind_anywhere(children, i))
+		options.n_namespaces = 0;
 	parse_kind(kind->api_version, kind->name, &options.wanted);
 	kind->mirror = mirror_new(loop, kube, &options, &callbacks);
 }

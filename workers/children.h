@@ -77,9 +77,20 @@ void children_applied(struct children *children, size_t child, const char *body,
 struct child_ref {
 	const struct kube_resource *kind;
 	const char *namespace_, *name, *uid, *id;
+	bool retained; /* it stays, wanted or not */
+	bool leaving;  /* it is being deleted; children_each_held() only */
 };
 void children_each_owned(const struct children *children, const char *owner_uid,
 	void (*each)(void *data, const struct child_ref *ref), void *data);
+/*
+ * Those that go with their owner by our doing: all our labels, no owner reference for the garbage collector to follow, and neither retained
+ * nor owned by nobody; those that are being deleted already too.
+ */
+void children_each_held(const struct children *children, const char *owner_uid,
+	void (*each)(void *data, const struct child_ref *ref), void *data);
+/* All that children_each_held() has to know is known and fresh. Else cause says what is not; not_served: the server serves no such kind. */
+bool children_held_known(
+	const struct children *children, const char **ret_cause, bool *ret_not_served);
 /* A delete was accepted: it is not asked for again. */
 void children_deleting(struct children *children, const struct kube_resource *kind,
 	const char *namespace_, const char *name);

@@ -7,7 +7,12 @@
 #include "workers/mirror.h"
 
 enum { CHILD_NOTE_FIELDS, CHILD_NOTE_HASH, CHILD_NOTE_REPAIRS };
-enum { CHILD_FLAG_LEAVING = 1, CHILD_FLAG_OURS = 2 };
+enum {
+	CHILD_FLAG_LEAVING = 1,
+	CHILD_FLAG_OURS = 2,
+	CHILD_FLAG_REFERENCED = 4, /* by an owner reference to its owner */
+	CHILD_FLAG_RETAINED = 8    /* by its annotation */
+};
 
 struct child_kind {
 	struct children *children;
@@ -30,6 +35,12 @@ struct children {
 /* Of the fields that our manager holds; never 0. */
 uint64_t children_fields_hash(
 	const struct children *children, const char *bytes, const struct json_object_info *info);
+/* children_deletion.c: marks of an entry whose owner and id are known; may it be pruned? */
+uint32_t children_tie_flags(
+	const char *owner, const char *bytes, const struct json_object_info *info);
+bool children_retained(const struct child_kind *kind, const struct store_view *view);
+/* A child of this kind may be outside of the controller's namespaces. */
+bool children_kind_anywhere(const struct children *children, size_t kind);
 struct mirror *children_mirror(const struct children *children, size_t child);
 
 #endif

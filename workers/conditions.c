@@ -22,6 +22,8 @@ static const struct {
 	[VERDICT_PAUSED] = {"Paused", "Unknown", false, false},
 	[VERDICT_QUARANTINED] = {"Quarantined", "False", true, false},
 	[VERDICT_PRUNE_BLOCKED] = {"PruneBlocked", "False", true, false},
+	[VERDICT_DELETING] = {"Deleting", "False", false, true},
+	[VERDICT_FINALIZER_STUCK] = {"FinalizerStuck", "False", true, false},
 	[VERDICT_UNAVAILABLE] = {"Unavailable", "Unknown", false, true},
 };
 

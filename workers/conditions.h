@@ -23,6 +23,8 @@ enum verdict {
 	VERDICT_PAUSED,
 	VERDICT_QUARANTINED, /* it ended workers: left alone for now */
 	VERDICT_PRUNE_BLOCKED,
+	VERDICT_DELETING, /* it is under deletion, and something of it is still there */
+	VERDICT_FINALIZER_STUCK,
 	VERDICT_UNAVAILABLE, /* the server does not answer or asks to wait: never written, only retried */
 	VERDICT_MAX
 };

@@ -16,6 +16,7 @@
 #include "common/memory.h"
 #include "common/scoreboard.h"
 #include "workers/controller_internal.h"
+#include "workers/finalizer.h"
 #include "workers/reconcile.h"
 
 static void
@@ -49,8 +50,11 @@ on_found(void *data, const struct kube_resource *resource)
 static bool
 on_entry(void *data, struct store_entry *entry)
 {
-	(void)data;
+	const struct controller *c = data;
+
 	object_entry(entry);
+	if (finalizer_held(entry->bytes, entry->info, c->engine.finalizer))
+		entry->flags |= OBJECT_FINALIZER;
 	return true;
 }
 
@@ -60,6 +64,16 @@ reason_of(enum listwatch_event event, enum store_result result)
 	if (event == LISTWATCH_LISTED)
 		return result == STORE_NEW ? REASON_LIST : REASON_MODIFIED;
 	return event == LISTWATCH_ADDED ? REASON_ADDED : REASON_MODIFIED;
+}
+
+/* Its deletion waits for us from now on: what it failed for before, and the delay for that, count no more. */
+static bool
+begins_to_leave(struct engine *engine, const struct store_view *view)
+{
+	if ((view->flags & OBJECT_DELETING) != 0 && (view->flags & OBJECT_FINALIZER) != 0)
+		return leaving_add(&engine->leaving, view->uid, view->bytes, view->length);
+	leaving_remove(&engine->leaving, view->uid);
+	return false;
 }
 
 static void
@@ -77,8 +91,11 @@ on_changed(void *data, enum listwatch_event event, enum store_result result,
 		mirror_set_flags(engine->primary, view->namespace_, view->name, 0, OBJECT_INITIAL);
 		prune_gate_expect(&engine->gate);
 	}
-	queue_add(engine->queue, view->namespace_, view->name, reason_of(event, result),
-		view->fingerprint);
+	if (begins_to_leave(engine, view))
+		queue_kick(engine->queue, view->namespace_, view->name, reason_of(event, result));
+	else
+		queue_add(engine->queue, view->namespace_, view->name, reason_of(event, result),
+			view->fingerprint);
 }
 
 static void
@@ -106,6 +123,7 @@ on_gone(void *data, const struct store_view *view)
 	struct engine *engine = &c->engine;
 
 	object_count(&engine->counts, engine->primary, view, OBJECT_UNCOUNTED);
+	leaving_remove(&engine->leaving, view->uid);
 	queue_forget(engine->queue, view->namespace_, view->name);
 	if (quarantine_leave(engine->quarantine, view->namespace_, view->name))
 		on_cured(c, view->namespace_, view->name);
@@ -154,7 +172,7 @@ on_child_changed(void *data, const char *owner_uid, enum queue_reason reason, in
 	struct store_view owner;
 
 	if (!mirror_get_uid(c->engine.primary, owner_uid, &owner) ||
-		(owner.flags & OBJECT_DELETING) != 0)
+		((owner.flags & OBJECT_DELETING) != 0 && (owner.flags & OBJECT_FINALIZER) == 0))
 		return;
 	if (delay_ns > 0)
 		queue_add_after(c->engine.queue, owner.namespace_, owner.name, reason, delay_ns);
@@ -296,6 +314,7 @@ make_engine(struct controller *c, struct loop *loop, struct kube *kube)
 	engine->kube = kube;
 	engine->field_manager =
 		xasprintf(FIELD_MANAGER_PREFIX "%s/%s", config->instance, config->name);
+	engine->finalizer = finalizer_name(config->instance, config->name);
 	engine->budget.limit = budget_of(config->memory_limit);
 	engine->gate.max = config->prune_max;
 	engine->paths = status_paths_new();
@@ -351,7 +370,9 @@ controller_free(struct controller *c)
 	planner_clear(&c->engine.planner);
 	loop_timer_free(c->resync);
 	loop_timer_free(c->drained);
+	leaving_clear(&c->engine.leaving);
 	free(c->engine.field_manager);
+	free(c->engine.finalizer);
 	free(c);
 }
 
@@ -370,6 +391,7 @@ void
 controller_measure(const struct controller *c)
 {
 	queue_measure(c->engine.queue);
+	metric_set(M_OLDEST_DELETION, 0, (uint64_t)leaving_oldest(&c->engine.leaving));
 	metric_set(M_STORE_BYTES, 0, c->engine.budget.used);
 	metric_set(M_LOG_DROPPED_TOTAL, 0, log_dropped());
 	metric_set(M_LOG_REPEATED_TOTAL, 0, log_repeated());

@@ -8,6 +8,7 @@
 #include "common/loop/loop.h"
 #include "workers/children.h"
 #include "workers/events.h"
+#include "workers/leaving.h"
 #include "workers/mirror.h"
 #include "workers/objects.h"
 #include "workers/planner.h"
@@ -24,6 +25,7 @@ struct engine {
 	struct kube *kube;
 	const struct config_controller *config;
 	char *field_manager;
+	char *finalizer; /* ours, on objects whose deletion needs work */
 	const char *const *controllers; /* of this installation; NULL: not known */
 	struct kube_resource resource; /* of the parents, as discovered */
 	struct planner planner;
@@ -38,6 +40,7 @@ struct engine {
 	struct status_paths *paths; /* members of the status that the schema drops or adds */
 	struct prune_gate gate;
 	struct object_counts counts;
+	struct leaving leaving; /* objects under deletion that have our finalizer */
 	struct reconcile *running; /* a list */
 	/* The first status write that only adds members finds out which of them the schema keeps; the others wait for it. */
 	struct reconcile *probe;

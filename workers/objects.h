@@ -11,6 +11,8 @@ enum {
 	/* seen in each version */
 	OBJECT_DELETING = 1 << 0,
 	OBJECT_PAUSED = 1 << 1, /* by annotation */
+	OBJECT_FINALIZER =
+		1 << 2, /* it has our finalizer; set by the controller, which knows its name */
 	/* kept for the life of a uid */
 	OBJECT_INITIAL = 1 << 16, /* was there when we started, and was not reconciled yet */
 	OBJECT_HELD = 1 << 17,    /* it has children to prune since our start: see prune.h */

@@ -125,28 +125,31 @@ add_owner(const struct planner *planner, cJSON *metadata, const struct plan_obje
 /* Finds the namespace of the child, or says why there is none that can be. */
 static bool
 place(const struct planner *planner, const struct plan_object *object,
-	const struct kube_resource *kind, cJSON *metadata, struct plan_child *child)
+	const struct kube_resource *kind, enum config_owner owner, cJSON *metadata,
+	struct plan_child *child)
 {
 	const char *asked = json_string(metadata, "namespace", "");
 	const char *own = planner->resource->namespaced ? object->namespace_ : "";
 
-	if (!kind->namespaced && *own != '\0')
+	if (!kind->namespaced && *own != '\0' && owner == CONFIG_OWNER_REFERENCE)
 		fail(child, VERDICT_RENDER_FAILED,
-			"%s is cluster-scoped: it can't belong to an object in a namespace",
+			"%s is cluster-scoped: it can't belong to an object in a namespace by an "
+			"owner reference; write owner: finalizer, or owner: none",
 			kind->kind);
 	else if (!kind->namespaced && *asked != '\0')
 		fail(child, VERDICT_RENDER_FAILED,
 			"%s is cluster-scoped: remove metadata.namespace", kind->kind);
-	else if (*own != '\0' && *asked != '\0' && strcmp(own, asked) != 0)
+	else if (*own != '\0' && *asked != '\0' && strcmp(own, asked) != 0 &&
+		 owner == CONFIG_OWNER_REFERENCE)
 		fail(child, VERDICT_RENDER_FAILED,
 			"metadata.namespace is %s, but a child must be in the namespace of its "
-			"owner (%s)",
+			"owner (%s); write owner: finalizer, or owner: none",
 			asked, own);
 	else if (kind->namespaced && *own == '\0' && *asked == '\0')
 		fail(child, VERDICT_RENDER_FAILED,
 			"%s needs metadata.namespace, for its owner has none", kind->kind);
 	else {
-		child->namespace_ = xstrdup(!kind->namespaced ? "" : *own != '\0' ? own : asked);
+		child->namespace_ = xstrdup(!kind->namespaced ? "" : *asked == '\0' ? own : asked);
 		return true;
 	}
 	return false;
@@ -184,14 +187,17 @@ complete(const struct planner *planner, size_t i, const struct plan_object *obje
 			"children[%s]: metadata.name is not a valid name", config->id);
 		return;
 	}
-	if (!place(planner, object, kind, metadata, child))
+	if (!place(planner, object, kind, config->owner, metadata, child))
 		return;
 	if (kind->namespaced)
 		set_string(metadata, "namespace", child->namespace_);
 	set_string(body, "apiVersion", config->api_version);
 	set_string(body, "kind", config->kind);
 	add_labels(planner, metadata, config->id, object->uid);
-	add_owner(planner, metadata, object);
+	if (config->owner == CONFIG_OWNER_REFERENCE)
+		add_owner(planner, metadata, object);
+	if (config->retain)
+		set_string(object_in(metadata, "annotations"), ANNOTATION_DELETION, "retain");
 	child->name = xstrdup(name);
 	print_body(child, body);
 }

@@ -56,6 +56,7 @@ level_of(struct reconcile *r, const struct store_view *view)
 		mirror_set_note(r->engine->primary, r->namespace_, r->name, OBJECT_NOTE_FAILURE, 0);
 		return r->writes > 0 ? LOG_LEVEL_INFO : LOG_LEVEL_DEBUG;
 	case VERDICT_WAITING_FOR_CHILD:
+	case VERDICT_DELETING:
 		return is_new_failure(r, view) ? LOG_LEVEL_INFO : LOG_LEVEL_DEBUG;
 	default:
 		if (!is_new_failure(r, view) || r->quiet)
@@ -87,14 +88,16 @@ say(struct reconcile *r, enum log_level level)
 				: NULL),
 		"%s",
 		r->verdict == VERDICT_SUCCEEDED
-			? r->superseded ? "changed meanwhile, running again" : "reconciled"
+			? r->superseded  ? "changed meanwhile, running again"
+			  : r->finalized ? "all that it had is gone: finalizer removed"
+					 : "reconciled"
 			: r->text);
 }
 
 static bool
 is_failure(const struct reconcile *r)
 {
-	return r->verdict != VERDICT_SUCCEEDED && r->verdict != VERDICT_PAUSED &&
+	return r->verdict != VERDICT_SUCCEEDED && r->verdict != VERDICT_PAUSED && !r->waits &&
 	       r->verdict != VERDICT_PRUNE_BLOCKED && r->verdict != VERDICT_QUARANTINED;
 }
 
@@ -262,6 +265,20 @@ new_reconcile(struct engine *engine, struct queue_item *item, const struct store
 	return r;
 }
 
+/* On its way out without us: its children go by their owner references. It has nothing more to say about pruning. */
+static bool
+is_left_alone(struct engine *engine, const struct store_view *view)
+{
+	if ((view->flags & OBJECT_DELETING) == 0 || (view->flags & OBJECT_FINALIZER) != 0)
+		return false;
+	if ((view->flags & OBJECT_INITIAL) != 0) {
+		mirror_set_flags(engine->primary, view->namespace_, view->name, OBJECT_INITIAL, 0);
+		if (prune_gate_seen(&engine->gate))
+			mirror_each(engine->primary, kick_held, engine);
+	}
+	return true;
+}
+
 void
 reconcile_start(struct engine *engine, struct queue_item *item)
 {
@@ -269,16 +286,19 @@ reconcile_start(struct engine *engine, struct queue_item *item)
 	struct reconcile *r;
 	char text[CONDITION_MESSAGE_MAX];
 
-	/* Gone, or on its way out: its children go by their owner references. */
 	if (!mirror_get(
 		    engine->primary, queue_item_namespace(item), queue_item_name(item), &view) ||
-		(view.flags & OBJECT_DELETING) != 0) {
+		is_left_alone(engine, &view)) {
 		queue_done(engine->queue, item);
 		if (engine->ended != NULL)
 			engine->ended(engine->data);
 		return;
 	}
 	r = new_reconcile(engine, item, &view);
+	if ((view.flags & OBJECT_DELETING) != 0) {
+		reconcile_delete(r);
+		return;
+	}
 	if (engine->config->paused || (view.flags & OBJECT_PAUSED) != 0) {
 		reconcile_fail(r, VERDICT_PAUSED, "%s",
 			engine->config->paused ? "the controller is paused by its configuration"
@@ -292,5 +312,5 @@ reconcile_start(struct engine *engine, struct queue_item *item)
 		return;
 	}
 	make_plan(r, &view);
-	reconcile_children(r);
+	reconcile_finalizer_add(r);
 }

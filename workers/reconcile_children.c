@@ -218,6 +218,12 @@ wants_apply(struct reconcile *r)
 void
 reconcile_children(struct reconcile *r)
 {
+	/* What is made for an object that is gone would be left behind. */
+	if (!reconcile_is_alive(r)) {
+		r->verdict = VERDICT_SUCCEEDED;
+		reconcile_end(r);
+		return;
+	}
 	while (r->child < r->plan.n && !wants_apply(r))
 		r->child++;
 	if (r->child < r->plan.n)

@@ -27,11 +27,15 @@ struct reconcile {
 	bool forced; /* nobody holds it back: fields of other managers are taken */
 	struct prune_item *prunes;
 	size_t n_prunes, prune;
+	const char *prune_why;
+	void (*after_prunes)(struct reconcile *r);
 	cJSON *sent; /* the status patch under way */
 
 	struct kube_request *request;
 	struct throttle_waiter waiter;
 	void (*then)(struct reconcile *r); /* with a token for one write */
+	void (*after_patch)(struct reconcile *r),
+		(*then_failed)(struct reconcile *r); /* of the finalizer */
 
 	enum verdict verdict;
 	char text[CONDITION_MESSAGE_MAX + 8]; /* more than fits, so that it is cut at a character */
@@ -40,7 +44,11 @@ struct reconcile {
 	bool not_found;       /* the status write was answered with 404 */
 	bool superseded;      /* the object changed meanwhile */
 	bool status_rejected; /* the status was refused: only conditions are written */
-	bool quiet;           /* an expected trouble, not worth a warning */
+	bool adding;          /* the finalizer; else it is taken off */
+	bool leaving;         /* the object is under deletion */
+	bool waits;     /* nothing failed: it is looked at again when what it waits for is there */
+	bool finalized; /* the finalizer is off, the object goes */
+	bool quiet;     /* an expected trouble, not worth a warning */
 };
 
 /* A token for one write: true when there is one now, else `then` is called once there is. */
@@ -54,7 +62,20 @@ void reconcile_fail(struct reconcile *r, enum verdict verdict, const char *forma
 bool reconcile_judge(struct reconcile *r, const struct kube_result *result, const char *what);
 void reconcile_event(struct reconcile *r, bool warning, const char *reason, const char *action,
 	const char *note);
+/* The object is the same as at the start of the run, and not under deletion. */
+bool reconcile_is_alive(const struct reconcile *r);
+/* reconcile_prune.c: notes a child to delete; deletes what was noted ("Deleted ConfigMap x, WHY"), then goes on, failed or not. */
+void reconcile_prune_add(struct reconcile *r, const struct child_ref *ref);
+void reconcile_delete_children(
+	struct reconcile *r, const char *why, void (*then)(struct reconcile *r));
+/* Our finalizer: added where it is needed, then reconcile_children(); taken off where it is not needed any more, then reconcile_status(). */
+void reconcile_finalizer_add(struct reconcile *r);
+void reconcile_finalizer_drop(struct reconcile *r);
+/* Taken off; failed() is called with the verdict when the server refuses. */
+void reconcile_finalizer_remove(struct reconcile *r, void (*then)(struct reconcile *r),
+	void (*failed)(struct reconcile *r));
 /* The next steps. */
+void reconcile_delete(struct reconcile *r);
 void reconcile_children(struct reconcile *r);
 void reconcile_prune(struct reconcile *r);
 void reconcile_status(struct reconcile *r);

@@ -4,6 +4,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "common/log.h"
 #include "workers/reconcile_internal.h"
@@ -109,6 +110,15 @@ reconcile_event(
 	};
 
 	events_post(r->engine->events, &event);
+}
+
+bool
+reconcile_is_alive(const struct reconcile *r)
+{
+	struct store_view view;
+
+	return mirror_get(r->engine->primary, r->namespace_, r->name, &view) &&
+	       strcmp(view.uid, r->uid) == 0 && (view.flags & OBJECT_DELETING) == 0;
 }
 
 void

@@ -57,12 +57,10 @@ is_wanted(const struct reconcile *r, const struct child_ref *ref)
 	return false;
 }
 
-static void
-collect(void *data, const struct child_ref *ref)
+void
+reconcile_prune_add(struct reconcile *r, const struct child_ref *ref)
 {
-	struct reconcile *r = data;
-
-	if (is_wanted(r, ref) || r->n_prunes == PRUNES_MAX)
+	if (r->n_prunes == PRUNES_MAX)
 		return;
 	r->prunes = xreallocarray(r->prunes, r->n_prunes + 1, sizeof(struct prune_item));
 	r->prunes[r->n_prunes++] = (struct prune_item){.kind = ref->kind,
@@ -70,6 +68,15 @@ collect(void *data, const struct child_ref *ref)
 		.name = xstrdup(ref->name),
 		.uid = xstrdup(ref->uid),
 		.id = xstrdup(ref->id)};
+}
+
+static void
+collect(void *data, const struct child_ref *ref)
+{
+	struct reconcile *r = data;
+
+	if (!is_wanted(r, ref) && !ref->retained)
+		reconcile_prune_add(r, ref);
 }
 
 static void
@@ -84,7 +91,7 @@ on_deleted(void *data, const struct kube_result *result)
 		*item->namespace_ == '\0' ? "" : "/", item->name);
 	if (result->outcome == KUBE_OK) {
 		children_deleting(r->engine->children, item->kind, item->namespace_, item->name);
-		snprintf(note, sizeof(note), "Deleted %s, which is no longer wanted", what);
+		snprintf(note, sizeof(note), "Deleted %s, %s", what, r->prune_why);
 		reconcile_event(r, false, "Deleted", "Delete", note);
 	} else if (result->outcome != KUBE_NOT_FOUND && result->outcome != KUBE_CONFLICT &&
 		   reconcile_judge(r, result, what)) {
@@ -115,13 +122,26 @@ delete_child(struct reconcile *r)
 static void
 next_prune(struct reconcile *r)
 {
-	if (r->prune < r->n_prunes) {
+	if (r->prune < r->n_prunes)
 		reconcile_with_token(r, delete_child);
-		return;
-	}
+	else
+		r->after_prunes(r);
+}
+
+void
+reconcile_delete_children(struct reconcile *r, const char *why, void (*then)(struct reconcile *r))
+{
+	r->prune_why = why;
+	r->after_prunes = then;
+	next_prune(r);
+}
+
+static void
+pruned(struct reconcile *r)
+{
 	if (r->prune > 0 && r->verdict == VERDICT_SUCCEEDED)
 		mirror_set_flags(r->engine->primary, r->namespace_, r->name, OBJECT_HELD, 0);
-	reconcile_status(r);
+	reconcile_finalizer_drop(r);
 }
 
 static bool
@@ -139,7 +159,7 @@ ask_gate(struct reconcile *r)
 	switch (prune_gate_ask(&engine->gate, initial, held, r->n_prunes)) {
 	case PRUNE_GO:
 		if (is_fresh(engine)) {
-			next_prune(r);
+			reconcile_delete_children(r, "which is no longer wanted", pruned);
 			return;
 		}
 		r->again_ns = NOT_FRESH_RETRY_NS;
@@ -169,7 +189,7 @@ reconcile_prune(struct reconcile *r)
 	children_each_owned(r->engine->children, r->uid, collect, r);
 	if (r->n_prunes == 0) {
 		mirror_set_flags(r->engine->primary, r->namespace_, r->name, OBJECT_HELD, 0);
-		reconcile_status(r);
+		reconcile_finalizer_drop(r);
 	} else {
 		ask_gate(r);
 	}

@@ -28,7 +28,8 @@ static bool
 current(struct reconcile *r, struct store_view *ret)
 {
 	if (!mirror_get(r->engine->primary, r->namespace_, r->name, ret) ||
-		strcmp(ret->uid, r->uid) != 0 || (ret->flags & OBJECT_DELETING) != 0) {
+		strcmp(ret->uid, r->uid) != 0 ||
+		((ret->flags & OBJECT_DELETING) != 0) != r->leaving) {
 		r->verdict = VERDICT_SUCCEEDED;
 		reconcile_end(r);
 		return false;
@@ -78,7 +79,8 @@ wanted_keys(struct reconcile *r, const struct store_view *view, const cJSON *liv
 	enum verdict verdict;
 	cJSON *status = NULL;
 
-	if (r->status_rejected || r->verdict == VERDICT_PAUSED || r->verdict == VERDICT_QUARANTINED)
+	if (r->status_rejected || r->leaving || r->verdict == VERDICT_PAUSED ||
+		r->verdict == VERDICT_QUARANTINED)
 		return NULL;
 	scoreboard_enter(r->namespace_, r->name, r->version);
 	reconcile_object(r, view, &children, &object);

@@ -74,9 +74,10 @@ check_literal(struct validator *v, const struct yaml_node *template, const char 
 
 /* --- metadata --- */
 
-static const char CROSS_NAMESPACE[] = "children live in their parent's namespace; leave it out, or "
-				      "write \"${.metadata.namespace}\" "
-				      "(an owner reference cannot cross namespaces)";
+static const char CROSS_NAMESPACE[] =
+	"children live in their parent's namespace; leave it out, or "
+	"write \"${.metadata.namespace}\" (an owner reference cannot cross namespaces: "
+	"owner: finalizer can)";
 
 /* "${.metadata.namespace}", blanks inside the braces allowed */
 static bool
@@ -111,7 +112,7 @@ check_labels(struct validator *v, const struct yaml_node *metadata, const char *
 }
 
 static void
-check_metadata(struct validator *v, const struct yaml_node *template, bool literal)
+check_metadata(struct validator *v, const struct yaml_node *template, bool literal, bool anywhere)
 {
 	static const char *const servers[] = {"uid", "resourceVersion", "generation",
 		"creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds",
@@ -132,7 +133,7 @@ check_metadata(struct validator *v, const struct yaml_node *template, bool liter
 		complain_at(v, "name", node ? node : metadata,
 			"expected text, such as \"${.metadata.name}-web\"");
 	node = yaml_get(metadata, "namespace");
-	if (node && (literal || !is_parent_namespace(node)))
+	if (node && !anywhere && (literal || !is_parent_namespace(node)))
 		complain_at(v, "namespace", node, CROSS_NAMESPACE);
 	node = yaml_get(metadata, "ownerReferences");
 	if (node)
@@ -173,6 +174,7 @@ void
 child_check(struct validator *v, const struct yaml_node *child, bool literal)
 {
 	const struct yaml_node *template = yaml_get(child, "template");
+	bool anywhere = child_ties_check(v, child);
 	size_t back;
 
 	if (!template)
@@ -184,7 +186,7 @@ child_check(struct validator *v, const struct yaml_node *child, bool literal)
 	}
 	check_literal(v, template, "apiVersion", is_api_version, "apps/v1");
 	check_literal(v, template, "kind", is_kind_name, "Deployment");
-	check_metadata(v, template, literal);
+	check_metadata(v, template, literal, anywhere);
 	check_data(v, template);
 	if (yaml_get(template, "status"))
 		complain_at(v, "status", yaml_get(template, "status"),

@@ -19,6 +19,8 @@
 #define CONFIG_CONTROLLERS_MAX 1000
 #define CONFIG_CHILDREN_MAX    64
 
+/* What ties a child to its object: an owner reference, which the server's garbage collector follows; our finalizer on the object; nothing. */
+enum config_owner { CONFIG_OWNER_REFERENCE, CONFIG_OWNER_FINALIZER, CONFIG_OWNER_NONE };
 enum config_conflict { CONFIG_CONFLICT_FORCE, CONFIG_CONFLICT_FAIL };
 
 struct config_child {
@@ -28,6 +30,8 @@ struct config_child {
 	const cJSON *when;          /* expression string or boolean, NULL: always */
 	bool literal;
 	enum config_conflict conflict;
+	enum config_owner owner;
+	bool retain;                /* deletion: retain; never together with CONFIG_OWNER_REFERENCE */
 };
 
 struct config_controller {
@@ -44,6 +48,7 @@ struct config_controller {
 	const cJSON *status_on_error;
 	unsigned concurrency;       /* objects in flight, default 16 */
 	unsigned prune_max;         /* prune.max, default 10 */
+	int64_t stuck_after_ns;
 	int64_t watch_silence_ns, request_timeout_ns, resync_ns, retry_min_ns, retry_max_ns, render_timeout_ns;
 	double writes_per_second;
 	unsigned writes_burst;
@@ -80,6 +85,10 @@ void config_supervisor_clear(struct config_supervisor *config);
 /* One member of "controllers", as canonical bytes. NULL with the cause. */
 struct config_controller *config_decode_controller(const char *bytes, size_t length, struct error *err);
 void config_controller_free(struct config_controller *controller);
+/* Kinds that stay when nobody wants them any more, unless `deletion: delete` says otherwise: what they hold can't be had again. */
+bool config_kind_retained(const char *group, const char *kind);
+/* The same, of "apps/v1" and "Deployment". */
+bool config_kind_retained_of(const char *api_version, const char *kind);
 /* The groups of a controller's templates in their fixed order (shared by checker and worker): for child i: 2*i when, 2*i+1 template; then CONFIG_GROUP_STATUS, CONFIG_GROUP_ON_ERROR, then a group a once field. */
 struct template_source;
 struct config_templates;

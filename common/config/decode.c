@@ -169,6 +169,22 @@ decode_namespaces(struct decoder *d, struct config_controller *controller)
 	}
 }
 
+/* Both have a default that depends on the kind. */
+static void
+decode_ties(struct decoder *d, struct config_child *child)
+{
+	bool has_owner = find(d, NULL, "owner") != NULL;
+	const char *owner = has_owner ? text(d, NULL, "owner") : "";
+	const char *deletion = find(d, NULL, "deletion") != NULL ? text(d, NULL, "deletion") : NULL;
+
+	child->retain = deletion != NULL ? strcmp(deletion, "retain") == 0
+					 : config_kind_retained_of(child->api_version, child->kind);
+	if (!strcmp(owner, "finalizer"))
+		child->owner = CONFIG_OWNER_FINALIZER;
+	else if (!strcmp(owner, "none") || child->retain)
+		child->owner = CONFIG_OWNER_NONE;
+}
+
 static void
 decode_child(struct decoder *outer, const cJSON *object, struct config_child *child)
 {
@@ -183,6 +199,7 @@ decode_child(struct decoder *outer, const cJSON *object, struct config_child *ch
 	if (child->when && !cJSON_IsString(child->when) && !cJSON_IsBool(child->when))
 		fail(&d, "when");
 	child->literal = boolean(&d, "literal");
+	decode_ties(&d, child);
 	child->conflict = !strcmp(conflict, "fail") ? CONFIG_CONFLICT_FAIL : CONFIG_CONFLICT_FORCE;
 	outer->r = d.r;
 }
@@ -220,6 +237,7 @@ decode_tuning(struct decoder *d, struct config_controller *controller)
 	controller->paused = boolean(d, "paused");
 	controller->concurrency = (unsigned)number(d, NULL, "concurrency");
 	controller->prune_max = (unsigned)number(d, "prune", "max");
+	controller->stuck_after_ns = duration(d, NULL, "stuckAfter");
 	controller->watch_silence_ns = duration(d, NULL, "watchSilence");
 	controller->request_timeout_ns = duration(d, NULL, "requestTimeout");
 	controller->resync_ns = duration(d, NULL, "resync");

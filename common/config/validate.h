@@ -54,6 +54,8 @@ bool free_has_expression(const struct yaml_node *node);
 
 /* child.c: the rules of templates, beyond their keys' types. */
 void child_check(struct validator *v, const struct yaml_node *child, bool literal);
+/* child_ties.c: owner and deletion, and what they ask of each other; free: the child may be in any namespace. */
+bool child_ties_check(struct validator *v, const struct yaml_node *child);
 void child_check_status(struct validator *v, const struct yaml_node *status, bool on_error);
 /* Duplicate ids, and two children that would be one object. */
 void child_check_list(struct validator *v, const struct yaml_node *list);

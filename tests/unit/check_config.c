@@ -760,6 +760,33 @@ START_TEST(decodes_a_controller)
 }
 END_TEST
 
+START_TEST(decodes_ties)
+{
+	static const struct {
+		enum config_owner owner;
+		bool retain;
+	} wanted[] = {{CONFIG_OWNER_FINALIZER, false}, {CONFIG_OWNER_NONE, false},
+		{CONFIG_OWNER_NONE, true}, {CONFIG_OWNER_NONE, true},
+		{CONFIG_OWNER_FINALIZER, false}, {CONFIG_OWNER_REFERENCE, false}};
+	char *from = xasprintf("%s/child-ties-good.yaml", source);
+	cJSON *document;
+	struct config_controller *c;
+
+	copy_file(from, "ties.yaml");
+	document = check("ties.yaml", true, true);
+	c = decode(document, "web");
+	ck_assert_int_eq(c->stuck_after_ns, 60 * NSEC_PER_SEC);
+	ck_assert_uint_eq(c->n_children, 6);
+	for (size_t i = 0; i < 6; i++) {
+		ck_assert_int_eq(c->children[i].owner, wanted[i].owner);
+		ck_assert_int_eq(c->children[i].retain, wanted[i].retain);
+	}
+	config_controller_free(c);
+	cJSON_Delete(document);
+	free(from);
+}
+END_TEST
+
 START_TEST(defaults_of_the_table)
 {
 	struct config_supervisor supervisor;
@@ -781,6 +808,7 @@ START_TEST(defaults_of_the_table)
 	ck_assert(c->required && !c->paused);
 	ck_assert_uint_eq(c->concurrency, 16);
 	ck_assert_uint_eq(c->prune_max, 10);
+	ck_assert_int_eq(c->stuck_after_ns, 300 * NSEC_PER_SEC);
 	ck_assert_int_eq(c->watch_silence_ns, 70 * NSEC_PER_SEC);
 	ck_assert_int_eq(c->request_timeout_ns, 30 * NSEC_PER_SEC);
 	ck_assert_int_eq(c->resync_ns, 36000 * NSEC_PER_SEC);
@@ -1128,6 +1156,7 @@ config_suite(void)
 	tcase_add_test(tc, warnings);
 	tcase_add_test(tc, decodes_the_supervisor);
 	tcase_add_test(tc, decodes_a_controller);
+	tcase_add_test(tc, decodes_ties);
 	tcase_add_test(tc, defaults_of_the_table);
 	tcase_add_test(tc, refuses_documents_that_do_not_fit);
 	tcase_add_test(tc, equal_settings_are_equal_documents);

@@ -183,15 +183,28 @@ static const struct {
 	bool parent_namespaced, kind_namespaced;
 	const char *ns;   /* what metadata.namespace gives */
 	const char *text; /* NULL: it is applied */
+	enum config_owner owner;
+	const char *in; /* where */
 } places[] = {
-	{true, false, "null", "cluster-scoped"},
-	{false, false, "null", NULL},
-	{false, false, "\"x\"", "remove metadata.namespace"}, /* E107 */
-	{true, true, "null", NULL},
-	{true, true, "\"ns\"", NULL},
-	{true, true, "\"other\"", "must be in the namespace of its owner"}, /* E111 */
-	{false, true, "null", "needs metadata.namespace"},
-	{false, true, "\"other\"", NULL},
+	{true, false, "null", "cluster-scoped", CONFIG_OWNER_REFERENCE, NULL},
+	{false, false, "null", NULL, CONFIG_OWNER_REFERENCE, NULL},
+	{false, false, "\"x\"", "remove metadata.namespace", CONFIG_OWNER_REFERENCE,
+		NULL}, /* E107 */
+	{true, true, "null", NULL, CONFIG_OWNER_REFERENCE, NULL},
+	{true, true, "\"ns\"", NULL, CONFIG_OWNER_REFERENCE, NULL},
+	{true, true, "\"other\"", "must be in the namespace of its owner", CONFIG_OWNER_REFERENCE,
+		NULL}, /* E111 */
+	{false, true, "null", "needs metadata.namespace", CONFIG_OWNER_REFERENCE, NULL},
+	{false, true, "\"other\"", NULL, CONFIG_OWNER_REFERENCE, "other"},
+	{true, false, "null", "write owner: finalizer", CONFIG_OWNER_REFERENCE, NULL},
+	{true, false, "null", NULL, CONFIG_OWNER_FINALIZER, ""},
+	{true, false, "null", NULL, CONFIG_OWNER_NONE, ""},
+	{true, false, "\"ns\"", "remove metadata.namespace", CONFIG_OWNER_FINALIZER,
+		NULL}, /* E107 */
+	{true, true, "\"other\"", NULL, CONFIG_OWNER_FINALIZER, "other"},
+	{true, true, "\"other\"", NULL, CONFIG_OWNER_NONE, "other"},
+	{true, true, "null", NULL, CONFIG_OWNER_FINALIZER, "ns"},
+	{false, true, "null", "needs metadata.namespace", CONFIG_OWNER_FINALIZER, NULL},
 };
 
 START_TEST(owners_and_namespaces)
@@ -200,12 +213,21 @@ START_TEST(owners_and_namespaces)
 
 	parent.namespaced = places[_i].parent_namespaced;
 	cluster_role.namespaced = places[_i].kind_namespaced;
+	config->children[1].owner = places[_i].owner;
+	config->children[1].retain = places[_i].owner == CONFIG_OWNER_NONE;
 	snprintf(json, sizeof(json),
 		"{\"metadata\":{\"name\":\"a\",\"namespace\":%s},\"spec\":{\"n\":3,\"opt\":true}}",
 		places[_i].ns);
 	make(json);
 	if (places[_i].text == NULL) {
 		ck_assert_int_eq(plan.children[1].what, PLAN_APPLY);
+		if (places[_i].in != NULL)
+			ck_assert_str_eq(plan.children[1].namespace_, places[_i].in);
+		ck_assert((strstr(plan.children[1].body, "ownerReferences") != NULL) ==
+			  (places[_i].owner == CONFIG_OWNER_REFERENCE));
+		ck_assert((strstr(plan.children[1].body,
+				   "\"annotations\":{\"operatord.io/deletion\":\"retain\"}") !=
+				  NULL) == (places[_i].owner == CONFIG_OWNER_NONE));
 		return;
 	}
 	ck_assert_int_eq(plan.children[1].what, PLAN_FAILED);

@@ -1,0 +1,312 @@
+"""Deletion: finalizers and what they wait for, children that stay, nothing left behind."""
+
+import copy
+import time
+
+import pytest
+
+from programs import Operatord, wait_for
+from sites import NAMESPACES, controllers_of
+
+GREETING = "Greeting"
+
+
+def greeting(owner=None, deletion=None, elsewhere=None, **more):
+    """The greeting example, its ConfigMap tied in another way, or in another namespace."""
+    controllers = controllers_of("greeting")
+    child = controllers[0]["children"][0]
+    if owner:
+        child["owner"] = owner
+    if deletion:
+        child["deletion"] = deletion
+    if elsewhere:
+        child["template"]["metadata"]["namespace"] = elsewhere
+    controllers[0].update(more)
+    return controllers
+
+
+@pytest.fixture
+def elsewhere(server, namespace):
+    """A second namespace."""
+    name = namespace + "-b"
+    server.kube.create(NAMESPACES, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+    yield name
+    if server.kube.get_or_none(f"{NAMESPACES}/{name}") is not None:
+        server.kube.delete(f"{NAMESPACES}/{name}")
+
+
+def configmap(namespace, name):
+    return f"/api/v1/namespaces/{namespace}/configmaps/{name}"
+
+
+def finalizers(objects, path):
+    return objects.kube.get(path)["metadata"].get("finalizers", [])
+
+
+def ours(site, controller="greeting"):
+    return f"operatord.io/{site.namespace}.{controller}"
+
+
+def gone(objects, path):
+    return wait_for(f"{path} gone", lambda: objects.kube.get_or_none(path) is None)
+
+
+def make(objects, name="a", **metadata):
+    body = {"apiVersion": "demo.operator/v1", "kind": GREETING, "metadata": {"name": name, **metadata}, "spec": {"audience": name}}
+    return objects.kube.create(objects.greeting(), body)
+
+
+def ready(objects, name="a"):
+    path = objects.greeting(name)
+    wait_for(f"{name} ready", lambda: objects.condition(path).get("status") == "True")
+    return path
+
+
+def unhold(objects, path, *keep):
+    objects.kube.merge(path, {"metadata": {"finalizers": list(keep) or None}})
+
+
+def quiet(site):
+    """The number of writes once it has stood for a second and a half."""
+    seen = []
+
+    def stands():
+        seen.append(site.writes())
+        return len(seen) > 15 and len(set(seen[-15:])) == 1
+
+    wait_for("no more writes", stands, seconds=30, pause=0.1)
+    return seen[-1]
+
+
+def test_a_child_in_another_namespace_goes_with_its_owner(site, objects, elsewhere):
+    """The finalizer is there before the child, waits for its end, and is gone with it; the owner has no reference that would be wrong."""
+    site.write(site.main(greeting("finalizer", elsewhere=elsewhere)))
+    site.start("greeting")
+    made = make(objects, finalizers=["example.com/other"])
+    path = ready(objects)
+    assert finalizers(objects, path) == ["example.com/other", ours(site)]
+    child = objects.kube.get(configmap(elsewhere, "a"))
+    assert "ownerReferences" not in child["metadata"]
+    assert child["metadata"]["labels"]["operatord.io/owner-uid"] == made["metadata"]["uid"]
+    writes = quiet(site)
+    unhold(objects, configmap(elsewhere, "a"), "example.com/hold")
+    objects.kube.delete(path)
+    wait_for("the child under deletion", lambda: objects.kube.get(configmap(elsewhere, "a"))["metadata"].get("deletionTimestamp"))
+    wait_for("the reason", lambda: objects.condition(path).get("reason") == "Deleting")
+    assert f"ConfigMap {elsewhere}/a" in objects.condition(path)["message"]
+    assert finalizers(objects, path) == ["example.com/other", ours(site)]
+    assert site.metric("operatord_object_oldest_deletion_timestamp_seconds", controller="greeting") > 1e9
+    unhold(objects, configmap(elsewhere, "a"))
+    wait_for("our finalizer off", lambda: finalizers(objects, path) == ["example.com/other"])
+    assert objects.kube.get_or_none(configmap(elsewhere, "a")) is None
+    assert quiet(site) - writes <= 6  # one delete, one status, one finalizer, three Events at most
+    unhold(objects, path)
+    gone(objects, path)
+    wait_for("nobody waits", lambda: site.metric("operatord_object_oldest_deletion_timestamp_seconds", controller="greeting") == 0)
+
+
+def test_deletion_goes_on_after_a_restart(site, objects, elsewhere):
+    """E133: an object deleted while nobody looked is handled at the next start, and once."""
+    site.write(site.main(greeting("finalizer", elsewhere=elsewhere)))
+    site.start("greeting")
+    make(objects)
+    path = ready(objects)
+    assert site.operatord.stop() == 0
+    objects.kube.delete(path)
+    assert finalizers(objects, path) == [ours(site)]
+    site.start("greeting")
+    gone(objects, path)
+    assert objects.kube.get_or_none(configmap(elsewhere, "a")) is None
+    quiet(site)
+    assert site.metric("rest_client_requests_total", controller="greeting", method="DELETE") == 1
+
+
+def test_a_deletion_is_handled_once(site, objects, elsewhere):
+    """E83: MODIFIED with a deletionTimestamp, then DELETED; nothing is applied for it any more."""
+    controllers = greeting("finalizer", elsewhere=elsewhere) + controllers_of("nginx")
+    site.write(site.main(controllers))
+    site.start("greeting", "nginx")
+    make(objects)
+    ready(objects)
+    objects.create_nginx("web", {"replicas": 1})
+    wait_for("web ready", lambda: objects.condition(objects.nginx("web")).get("status") == "True")
+    quiet(site)
+    applied = site.metric("operatord_child_writes_total", operation="apply")
+    nginx = site.metric("rest_client_requests_total", controller="nginx", method="PATCH")
+    objects.kube.delete(objects.greeting("a"))
+    unhold(objects, objects.nginx("web"), "example.com/hold")
+    objects.kube.delete(objects.nginx("web"))
+    gone(objects, objects.greeting("a"))
+    unhold(objects, objects.nginx("web"))
+    gone(objects, objects.nginx("web"))
+    quiet(site)
+    assert site.metric("rest_client_requests_total", controller="greeting", method="DELETE") == 1
+    assert site.metric("operatord_child_writes_total", operation="apply") == applied
+    assert site.metric("rest_client_requests_total", controller="nginx", method="PATCH") == nginx
+    assert '"level":"error"' not in site.operatord.log()
+
+
+def test_no_finalizer_is_added_under_deletion(site, objects, elsewhere):
+    """E131: an object that comes with a deletionTimestamp and a finalizer of others is left alone."""
+    make(objects, finalizers=["example.com/other"])
+    objects.kube.delete(objects.greeting("a"))
+    site.write(site.main(greeting("finalizer", elsewhere=elsewhere)))
+    site.start("greeting")
+    make(objects, "b")
+    ready(objects, "b")
+    quiet(site)
+    assert finalizers(objects, objects.greeting("a")) == ["example.com/other"]
+    assert objects.kube.get_or_none(configmap(elsewhere, "a")) is None
+    assert "no new finalizers" not in site.operatord.log()
+    unhold(objects, objects.greeting("a"))
+    gone(objects, objects.greeting("a"))
+
+
+def test_a_namespace_that_ends_is_not_kept(site, objects, server, namespace, elsewhere):
+    """E135, E231: refused creations in it are no reason to hold the object, nor to hurry."""
+    site.write(site.main(greeting("finalizer", elsewhere=elsewhere, namespaces=[elsewhere])))
+    site.start("greeting")
+    path = objects.greeting("a").replace(f"/{namespace}/", f"/{elsewhere}/")
+    collection = path.rsplit("/", 1)[0]
+    server.kube.create(collection, {"apiVersion": "demo.operator/v1", "kind": GREETING, "metadata": {"name": "a"}})
+    wait_for("the child", lambda: server.kube.get_or_none(configmap(elsewhere, "a")))
+    server.kube.merge(path, {"metadata": {"finalizers": server.kube.get(path)["metadata"]["finalizers"] + ["example.com/hold"]}})
+    server.kube.delete(f"{NAMESPACES}/{elsewhere}")
+    if server.real:  # no controller manager empties it there
+        server.kube.delete(path)
+    wait_for("our finalizer off", lambda: server.kube.get(path)["metadata"]["finalizers"] == ["example.com/hold"], seconds=40)
+    before = site.writes()
+    time.sleep(2)
+    assert site.writes() - before <= 3
+    server.kube.merge(path, {"metadata": {"finalizers": None}})
+    gone(objects, path)
+
+
+def test_what_is_stuck_says_why(site, objects, elsewhere):
+    site.write(site.main(greeting("finalizer", elsewhere=elsewhere, stuckAfter="1s")))
+    site.start("greeting")
+    make(objects)
+    path = ready(objects)
+    unhold(objects, configmap(elsewhere, "a"), "example.com/hold")
+    objects.kube.delete(path)
+    wait_for("FinalizerStuck", lambda: objects.condition(path).get("reason") == "FinalizerStuck")
+    assert f"ConfigMap {elsewhere}/a" in objects.condition(path)["message"]
+    assert objects.condition(path, "Stalled")["status"] == "True"
+    events = objects.path("events", "events.k8s.io/v1")
+    wait_for("the Event", lambda: [e for e in objects.kube.items(events) if e["reason"] == "FinalizerStuck"])
+    quiet(site)
+    unhold(objects, configmap(elsewhere, "a"))
+    gone(objects, path)
+
+
+def test_a_finalizer_that_is_not_needed_any_more_goes(site, objects):
+    """With its child's `when`, and when the configuration ties the child by a reference instead."""
+    controllers = greeting("finalizer")
+    controllers[0]["children"][0]["when"] = "${.spec.audience != \"off\"}"
+    site.write(site.main(controllers))
+    site.start("greeting")
+    make(objects)
+    path = ready(objects)
+    assert finalizers(objects, path) == [ours(site)]
+    objects.kube.merge(path, {"spec": {"audience": "off"}})
+    gone(objects, objects.configmap("a"))
+    wait_for("no finalizer", lambda: finalizers(objects, path) == [])
+    objects.kube.merge(path, {"spec": {"audience": "on"}})
+    wait_for("the child", lambda: objects.kube.get_or_none(objects.configmap("a")))
+    assert finalizers(objects, path) == [ours(site)]
+    tied = copy.deepcopy(controllers)
+    tied[0]["children"][0]["owner"] = "reference"
+    site.write(site.main(tied))
+    site.operatord.ctl("reload")
+    wait_for("no finalizer", lambda: finalizers(objects, path) == [])
+    child = objects.kube.get(objects.configmap("a"))
+    assert child["metadata"]["ownerReferences"][0]["name"] == "a"
+    quiet(site)
+
+
+def test_children_that_stay(site, objects):
+    """A retained child and one that belongs to nobody outlive their owner; the first outlives its place in the configuration too."""
+    controllers = greeting(deletion="retain")
+    children = controllers[0]["children"]
+    children.append(copy.deepcopy(children[0]))
+    children[1].update(id="free", owner="none", deletion="delete")
+    children[1]["template"]["metadata"]["name"] = "${.metadata.name}-free"
+    site.write(site.main(controllers))
+    site.start("greeting")
+    made = make(objects)
+    make(objects, "b")
+    path = ready(objects)
+    ready(objects, "b")
+    assert finalizers(objects, path) == []
+    kept = objects.kube.get(objects.configmap("a"))
+    assert "ownerReferences" not in kept["metadata"] and kept["metadata"]["annotations"]["operatord.io/deletion"] == "retain"
+    objects.kube.delete(path)
+    gone(objects, path)
+    del controllers[0]["children"][0]
+    site.write(site.main(controllers))
+    site.operatord.ctl("reload")
+    objects.kube.merge(objects.greeting("b"), {"spec": {"audience": "again"}})
+    wait_for("the other child", lambda: objects.kube.get(objects.configmap("b-free"))["data"]["greeting"] == "Hello, again!")
+    quiet(site)
+    for name in ("a", "a-free", "b", "b-free"):
+        assert objects.kube.get_or_none(objects.configmap(name)), name
+    # Made anew under its name, the owner takes what stayed.
+    again = make(objects)
+    wait_for("taken", lambda: objects.kube.get(objects.configmap("a-free"))["metadata"]["labels"]["operatord.io/owner-uid"]
+             == again["metadata"]["uid"])
+    assert again["metadata"]["uid"] != made["metadata"]["uid"]
+
+
+def test_a_claim_is_retained_by_its_kind(site, objects):
+    controllers = greeting()
+    controllers[0]["children"][0]["template"] = {
+        "apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "${.metadata.name}"},
+        "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}}
+    site.write(site.main(controllers))
+    site.start("greeting")
+    make(objects)
+    path = ready(objects)
+    claim = objects.path("persistentvolumeclaims", "v1", "a")
+    assert "ownerReferences" not in objects.kube.get(claim)["metadata"]
+    objects.kube.delete(path)
+    gone(objects, path)
+    quiet(site)
+    assert "deletionTimestamp" not in objects.kube.get(claim)["metadata"]
+
+
+def test_a_cluster_scoped_child_goes_too(site, objects, server, namespace):
+    controllers = greeting("finalizer", "delete")
+    controllers[0]["children"][0]["template"] = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace + "-${.metadata.name}"}}
+    site.write(site.main(controllers))
+    site.start("greeting")
+    make(objects)
+    path = ready(objects)
+    assert server.kube.get(f"{NAMESPACES}/{namespace}-a")["metadata"]["labels"]["operatord.io/controller"] == "greeting"
+    objects.kube.delete(path)
+    if server.real:  # nothing empties a namespace there: no controller manager runs
+        wait_for("it is asked for", lambda: server.kube.get(f"{NAMESPACES}/{namespace}-a")["metadata"].get("deletionTimestamp"))
+        return
+    gone(objects, path)
+    assert server.kube.get_or_none(f"{NAMESPACES}/{namespace}-a") is None
+
+
+def test_long_names(site, objects, elsewhere):
+    """E137: instance and controller of the length that a configuration allows make a finalizer that the server takes."""
+    controllers = greeting("finalizer", elsewhere=elsewhere)
+    controllers[0]["name"] = "c" * 32
+    site.write(site.main(controllers, instance="i" * 30))
+    site.start("c" * 32)
+    make(objects)
+    path = ready(objects)
+    (name,) = finalizers(objects, path)
+    assert name == f"operatord.io/{'i' * 30}.{'c' * 32}" and len(name.split("/")[1]) == 63
+    objects.kube.delete(path)
+    gone(objects, path)
+
+
+def test_children_by_reference_need_a_place_near(site, objects, elsewhere):
+    """What has an owner reference can't be elsewhere: refused when the configuration is checked, with the way out."""
+    site.write(site.main(greeting(elsewhere=elsewhere)))
+    operatord = Operatord(site.build, site.directory, site.config, "--check", name="check")
+    assert operatord.wait() == 78
+    assert "owner: finalizer" in operatord.log()
