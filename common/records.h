@@ -18,7 +18,7 @@
 
 enum record_type {
 	/* supervisor -> worker (pipe down); the end of the pipe means stop */
-	RECORD_STOP = 1,  /* end: start no reconcile, finish the running ones, leave */
+	RECORD_STOP = 1,  /* end: start no reconcile, finish the running ones, leave; value RECORD_STOP_REMOVE: do first what onRemove says */
 	RECORD_LOG_LEVEL, /* value: enum log_level; from operatorctl too, there -1: that of the configuration */
 	/* worker -> supervisor (pipe up) */
 	RECORD_STATE = 16, /* value: enum worker_state; text: the cause in words, may be empty */
@@ -31,6 +31,8 @@ enum record_type {
 	RECORD_END,       /* value: 0 done, else the exit code to leave with */
 	RECORD_TYPE_MAX
 };
+
+enum { RECORD_STOP_NOW, RECORD_STOP_REMOVE };
 
 struct record {
 	uint32_t version, type;

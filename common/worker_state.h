@@ -12,6 +12,7 @@
 	X(LISTING, "listing", "reading the first list of objects")                                                    \
 	X(LIVE, "live", "every watch has synced; changes are handled as they come")                                   \
 	X(DRAINING, "draining", "asked to stop: ending the reconciles that run")                                      \
+	X(REMOVING, "removing", "its controller was removed: letting go of its objects, as onRemove says")            \
 	X(CONFIG_INVALID, "config-invalid", "its configuration can't be used")                                        \
 	X(UNAUTHORIZED, "unauthorized", "the server does not accept its credentials (401)")                           \
 	X(FORBIDDEN, "forbidden", "its identity lacks a permission (403)")                                            \

@@ -158,10 +158,7 @@ remove_missing(struct supervisor *sup, const cJSON *document, struct changes *ch
 			continue;
 		changes->removed++;
 		note(changes, "removed", worker->name);
-		worker->removed = true;
-		/* Asked a second time, one that stops already would lose its grace. */
-		if (worker->life != LIFE_STOPPING)
-			sup_worker_event(worker, LIFE_EVENT_STOP);
+		sup_worker_remove(worker);
 	}
 }
 

@@ -32,7 +32,9 @@ trouble_of(const struct supervisor *sup, enum health_page page, const struct sup
 	bool alone, int64_t now_ns)
 {
 	if (page == HEALTH_READY) {
-		if (sup_worker_ready(worker) || !(worker->required || alone))
+		/* One that the configuration has no more keeps nobody from being ready. */
+		bool leaves = worker->removed && worker->life == LIFE_REMOVING;
+		if (sup_worker_ready(worker) || !((worker->required && !leaves) || alone))
 			return NULL;
 		return worker_state_name(worker->state);
 	}

@@ -20,7 +20,8 @@
 static const struct backoff_policy policy = {
 	.first_ns = NSEC_PER_SEC, .max_ns = 60 * NSEC_PER_SEC, .factor = 2, .jitter = 0.2};
 
-static const char *const names[LIFE_MAX] = {"stopped", "running", "waiting", "stopping", "ending"};
+static const char *const names[LIFE_MAX] = {
+	"stopped", "running", "waiting", "removing", "stopping", "ending"};
 
 struct step {
 	enum life_action action;
@@ -38,6 +39,7 @@ static const struct step table[LIFE_MAX][LIFE_EVENT_MAX] =
 			{
 				[LIFE_EVENT_START] = STEP(SPAWN, RUNNING),
 				[LIFE_EVENT_STOP] = STEP(FINISH, STOPPED),
+				[LIFE_EVENT_REMOVE] = STEP(FINISH, STOPPED),
 				[LIFE_EVENT_DIED] = STEP(NOTHING, STOPPED),
 				[LIFE_EVENT_NOT_FORKED] = STEP(NOTHING, STOPPED),
 				[LIFE_EVENT_DUE] = STEP(NOTHING, STOPPED),
@@ -48,6 +50,7 @@ static const struct step table[LIFE_MAX][LIFE_EVENT_MAX] =
 			{
 				[LIFE_EVENT_START] = STEP(NOTHING, RUNNING),
 				[LIFE_EVENT_STOP] = STEP(ASK, STOPPING),
+				[LIFE_EVENT_REMOVE] = STEP(REMOVE, REMOVING),
 				[LIFE_EVENT_DIED] = STEP(SCHEDULE, WAITING),
 				[LIFE_EVENT_NOT_FORKED] = STEP(SCHEDULE, WAITING),
 				[LIFE_EVENT_DUE] = STEP(NOTHING, RUNNING),
@@ -59,11 +62,23 @@ static const struct step table[LIFE_MAX][LIFE_EVENT_MAX] =
 				/* A reload starts it at once. */
 				[LIFE_EVENT_START] = STEP(SPAWN, RUNNING),
 				[LIFE_EVENT_STOP] = STEP(CANCEL, STOPPED),
+				[LIFE_EVENT_REMOVE] = STEP(CANCEL, STOPPED),
 				[LIFE_EVENT_DIED] = STEP(NOTHING, WAITING),
 				[LIFE_EVENT_NOT_FORKED] = STEP(NOTHING, WAITING),
 				[LIFE_EVENT_DUE] = STEP(SPAWN, RUNNING),
 				[LIFE_EVENT_HUNG] = STEP(NOTHING, WAITING),
 				[LIFE_EVENT_LATE] = STEP(NOTHING, WAITING),
+			},
+		[LIFE_REMOVING] =
+			{
+				[LIFE_EVENT_START] = STEP(NOTHING, REMOVING),
+				[LIFE_EVENT_STOP] = STEP(ASK, STOPPING),
+				[LIFE_EVENT_REMOVE] = STEP(NOTHING, REMOVING),
+				[LIFE_EVENT_DIED] = STEP(FINISH, STOPPED),
+				[LIFE_EVENT_NOT_FORKED] = STEP(FINISH, STOPPED),
+				[LIFE_EVENT_DUE] = STEP(NOTHING, REMOVING),
+				[LIFE_EVENT_HUNG] = STEP(PRESS, STOPPING),
+				[LIFE_EVENT_LATE] = STEP(ASK, STOPPING),
 			},
 		[LIFE_STOPPING] =
 			{
@@ -71,6 +86,7 @@ static const struct step table[LIFE_MAX][LIFE_EVENT_MAX] =
 				[LIFE_EVENT_STOP] =
 					STEP(PRESS,
 						STOPPING), /* asked a second time: the grace is shortened */
+				[LIFE_EVENT_REMOVE] = STEP(NOTHING, STOPPING),
 				[LIFE_EVENT_DIED] = STEP(FINISH, STOPPED),
 				[LIFE_EVENT_NOT_FORKED] = STEP(FINISH, STOPPED),
 				[LIFE_EVENT_DUE] = STEP(NOTHING, STOPPING),
@@ -81,6 +97,7 @@ static const struct step table[LIFE_MAX][LIFE_EVENT_MAX] =
 			{
 				[LIFE_EVENT_START] = STEP(NOTHING, ENDING),
 				[LIFE_EVENT_STOP] = STEP(PRESS, STOPPING),
+				[LIFE_EVENT_REMOVE] = STEP(PRESS, STOPPING),
 				[LIFE_EVENT_DIED] = STEP(SCHEDULE, WAITING),
 				[LIFE_EVENT_NOT_FORKED] = STEP(SCHEDULE, WAITING),
 				[LIFE_EVENT_DUE] = STEP(NOTHING, ENDING),

@@ -12,10 +12,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum life { LIFE_STOPPED, LIFE_RUNNING, LIFE_WAITING, LIFE_STOPPING, LIFE_ENDING, LIFE_MAX };
+enum life {
+	LIFE_STOPPED,
+	LIFE_RUNNING,
+	LIFE_WAITING,
+	LIFE_REMOVING, /* its controller was removed: it lets go of its objects */
+	LIFE_STOPPING,
+	LIFE_ENDING,
+	LIFE_MAX
+};
 enum life_event {
 	LIFE_EVENT_START,      /* it is meant to run */
 	LIFE_EVENT_STOP,       /* it is meant to stop */
+	LIFE_EVENT_REMOVE,     /* it is meant to let go of its objects, then to stop */
 	LIFE_EVENT_DIED,       /* its process has ended */
 	LIFE_EVENT_NOT_FORKED, /* there was no process */
 	LIFE_EVENT_DUE,        /* its delay is over */
@@ -28,6 +37,7 @@ enum life_action {
 	LIFE_DO_SPAWN,    /* fork now */
 	LIFE_DO_SCHEDULE, /* wait for the policy's delay */
 	LIFE_DO_ASK,      /* send RECORD_STOP, start the grace */
+	LIFE_DO_REMOVE,   /* send it with the wish to remove first, start the time for that */
 	LIFE_DO_CANCEL,   /* drop the delay: it is stopped */
 	LIFE_DO_ABORT,  /* SIGABRT, for a core dump where those are on, then the time until LATE */
 	LIFE_DO_PRESS,  /* SIGTERM, later SIGKILL */

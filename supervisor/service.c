@@ -36,7 +36,7 @@ struct service {
 static bool
 in_trouble(const struct sup_worker *worker)
 {
-	return worker->state > WORKER_DRAINING && worker->state != WORKER_STOPPED;
+	return worker->state > WORKER_REMOVING && worker->state != WORKER_STOPPED;
 }
 
 /* " (dns: forbidden, uuid: unreachable, and 4 more in trouble)" */

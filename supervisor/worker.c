@@ -111,6 +111,41 @@ ask(struct sup_worker *worker)
 }
 
 static void
+ask_to_remove(struct sup_worker *worker)
+{
+	sup_worker_log(worker, LOG_LEVEL_INFO,
+		"worker %s (pid %d) lets go of its objects, for %.0f s at most: its controller was "
+		"removed",
+		worker->name, (int)worker->pid, (double)worker->remove_timeout_ns / 1e9);
+	sup_worker_send(worker, RECORD_STOP, RECORD_STOP_REMOVE);
+	sup_worker_set_state(worker, WORKER_REMOVING, NULL);
+	loop_timer_set(worker->timer, worker->remove_timeout_ns);
+}
+
+void
+sup_worker_remove(struct sup_worker *worker)
+{
+	bool wanted = worker->removal_deletes || (worker->holds && !worker->removal_keeps);
+
+	worker->removed = true;
+	if (!wanted && worker->holds)
+		sup_worker_log(worker, LOG_LEVEL_WARN,
+			"controller %s was removed with onRemove: keep: its objects keep their "
+			"finalizers, and can't be deleted before operatorctl release took them off",
+			worker->name);
+	else if (wanted && worker->pid == 0 && worker->config)
+		sup_worker_log(worker, LOG_LEVEL_WARN,
+			"controller %s was removed while it did not run: its objects keep what it "
+			"gave them; operatorctl release takes its finalizers off",
+			worker->name);
+	if (wanted)
+		sup_worker_event(worker, LIFE_EVENT_REMOVE);
+	/* Asked a second time, one that stops already would lose its grace; one that lets go must not be kept from it. */
+	else if (worker->life != LIFE_STOPPING && worker->life != LIFE_REMOVING)
+		sup_worker_event(worker, LIFE_EVENT_STOP);
+}
+
+static void
 abort_(struct sup_worker *worker)
 {
 	sup_worker_log(worker, LOG_LEVEL_ERROR,
@@ -187,6 +222,9 @@ sup_worker_event(struct sup_worker *worker, enum life_event event)
 		break;
 	case LIFE_DO_ASK:
 		ask(worker);
+		break;
+	case LIFE_DO_REMOVE:
+		ask_to_remove(worker);
 		break;
 	case LIFE_DO_ABORT:
 		abort_(worker);

@@ -44,6 +44,9 @@ struct sup_worker {
 	bool required;
 	uint64_t memory_limit, file_limit;
 	int64_t watch_silence_ns;
+	bool holds;                  /* objects may have its finalizer, from this configuration or one before */
+	bool removal_keeps, removal_deletes; /* onRemove; else it releases */
+	int64_t remove_timeout_ns;
 	char *file;                  /* the configuration file that it came from, NULL: not known */
 	bool removed;                /* the configuration has it no more: gone once stopped */
 	bool file_invalid;           /* its file has errors: it runs on with what it had */
@@ -86,6 +89,8 @@ struct sup_worker *sup_worker_new(struct sup_shared *shared, const char *name, c
 void sup_worker_free(struct sup_worker *worker); /* has no process any more */
 /* Takes over another configuration: at once when it has no process, else it is stopped and started again. */
 void sup_worker_set_config(struct sup_worker *worker, const char *config, size_t length);
+/* The configuration has its controller no more: lets go of its objects first, where there is something to let go of. */
+void sup_worker_remove(struct sup_worker *worker);
 void sup_worker_event(struct sup_worker *worker, enum life_event event);
 void sup_worker_send(struct sup_worker *worker, enum record_type type, int32_t value);
 

@@ -24,6 +24,11 @@ read_settings(struct sup_worker *worker)
 	worker->memory_limit = config->memory_limit > 0 ? (uint64_t)config->memory_limit : 0;
 	worker->file_limit = config->file_limit > 0 ? (uint64_t)config->file_limit : 0;
 	worker->watch_silence_ns = config->watch_silence_ns;
+	worker->removal_keeps = config->on_remove == CONFIG_REMOVE_KEEP;
+	worker->removal_deletes = config->on_remove == CONFIG_REMOVE_DELETE;
+	worker->remove_timeout_ns = config->remove_timeout_ns;
+	for (size_t i = 0; i < config->n_children; i++)
+		worker->holds |= config->children[i].owner == CONFIG_OWNER_FINALIZER;
 	config_controller_free(config);
 }
 

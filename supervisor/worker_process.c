@@ -279,7 +279,7 @@ on_death(void *data, pid_t pid, int status)
 	(void)pid;
 	sup_worker_hear(worker); /* its last words */
 	bool seen = sup_worker_look(worker);
-	if (worker->life == LIFE_STOPPING)
+	if (worker->life == LIFE_STOPPING || worker->life == LIFE_REMOVING)
 		say_stopped(worker, status);
 	else
 		note_death(worker, status, seen);

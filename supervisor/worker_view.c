@@ -233,7 +233,7 @@ is_starting(const struct sup_worker *worker)
 void
 sup_worker_check(struct sup_worker *worker, int64_t now_ns, bool late)
 {
-	if (worker->life != LIFE_RUNNING || worker->pid == 0)
+	if ((worker->life != LIFE_RUNNING && worker->life != LIFE_REMOVING) || worker->pid == 0)
 		return;
 	sup_worker_look(worker);
 	if (worker->flooded) {

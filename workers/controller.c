@@ -19,19 +19,25 @@
 #include "workers/finalizer.h"
 #include "workers/reconcile.h"
 
-static void
-on_health(void *data)
+void
+controller_health(struct controller *c)
 {
-	struct controller *c = data;
 	struct engine *engine = &c->engine;
 
 	/* Called while the parts are being made, too. */
 	if (engine->primary == NULL || engine->children == NULL)
 		return;
-	queue_open(engine->queue, !c->draining && c->first_synced &&
+	queue_open(engine->queue, !c->draining && (!engine->removing || c->marked) &&
+					  c->first_synced &&
 					  mirror_phase(engine->primary) == MIRROR_SYNCED &&
 					  children_settled(engine->children));
 	controller_set_state(c);
+}
+
+static void
+on_health(void *data)
+{
+	controller_health(data);
 }
 
 /* --- the objects --- */
@@ -123,6 +129,9 @@ on_gone(void *data, const struct store_view *view)
 	struct engine *engine = &c->engine;
 
 	object_count(&engine->counts, engine->primary, view, OBJECT_UNCOUNTED);
+	controller_remove_gone(c, view);
+	if (c->releases != NULL && (view->flags & OBJECT_FINALIZER) != 0)
+		releases_add(c->releases, view->namespace_, view->name, view->uid);
 	leaving_remove(&engine->leaving, view->uid);
 	queue_forget(engine->queue, view->namespace_, view->name);
 	if (quarantine_leave(engine->quarantine, view->namespace_, view->name))
@@ -150,6 +159,7 @@ on_synced(void *data)
 		log_info("%zu objects of %s known", mirror_count(c->engine.primary),
 			c->engine.resource.plural);
 	}
+	controller_remove_go_on(c);
 	if (c->resyncing)
 		mirror_each(c->engine.primary, add_resync, c);
 	c->resyncing = false;
@@ -213,7 +223,8 @@ on_ended(void *data)
 {
 	struct controller *c = data;
 
-	if (c->draining && queue_running(c->engine.queue) == 0)
+	controller_remove_go_on(c);
+	if ((c->draining || controller_removed(c)) && queue_running(c->engine.queue) == 0)
 		loop_timer_set(c->drained, 0);
 }
 
@@ -346,6 +357,8 @@ controller_new(struct loop *loop, struct kube *kube, const struct controller_opt
 	}
 	make_engine(c, loop, kube);
 	c->resync = loop_timer_new(loop, on_resync, c);
+	if (config->selector != NULL || config->field_selector != NULL)
+		c->releases = releases_new(&c->engine);
 	c->drained = loop_timer_new(loop, on_drained, c);
 	make_primary(c, loop, kube);
 	make_children(c, loop, kube, options->former_kinds);
@@ -360,6 +373,7 @@ controller_free(struct controller *c)
 	if (c == NULL)
 		return;
 	reconcile_cancel_all(&c->engine);
+	releases_free(c->releases);
 	mirror_free(c->engine.primary);
 	children_free(c->engine.children);
 	events_free(c->engine.events);
@@ -382,6 +396,7 @@ controller_drain(struct controller *c)
 	if (c->draining)
 		return;
 	c->draining = true;
+	controller_remove_cut(c);
 	on_health(c);
 	if (queue_running(c->engine.queue) == 0)
 		loop_timer_set(c->drained, 0);

@@ -44,6 +44,8 @@ struct controller *controller_new(struct loop *loop, struct kube *kube,
 void controller_free(struct controller *controller);
 /* Starts no reconcile any more; drained() is called when the running ones have ended. */
 void controller_drain(struct controller *controller);
+/* Lets go of the objects as onRemove says, then drains. controller_drain() ends it before. */
+void controller_remove(struct controller *controller);
 /* Writes sizes to the scoreboard: with each heartbeat. */
 void controller_measure(const struct controller *controller);
 

@@ -16,6 +16,14 @@ is_draining(const struct controller *c, enum worker_state *state, const char **c
 }
 
 static bool
+is_removing(const struct controller *c, enum worker_state *state, const char **cause)
+{
+	(void)state;
+	(void)cause;
+	return c->engine.removing;
+}
+
+static bool
 primary_troubled(const struct controller *c, enum worker_state *state, const char **cause)
 {
 	*state = mirror_trouble(c->engine.primary, cause);
@@ -61,6 +69,7 @@ static const struct {
 	enum worker_state state;
 } rules[] = {
 	{is_draining, WORKER_DRAINING},
+	{is_removing, WORKER_REMOVING},
 	{primary_troubled, WORKER_STATE_MAX},
 	{children_troubled, WORKER_STATE_MAX},
 	{is_discovering, WORKER_DISCOVERING},

@@ -40,6 +40,8 @@ struct engine {
 	struct status_paths *paths; /* members of the status that the schema drops or adds */
 	struct prune_gate gate;
 	struct object_counts counts;
+	bool removing;           /* the controller was removed: its objects are let go of, nothing else is done */
+	size_t remove_left;      /* objects with OBJECT_REMOVE */
 	struct leaving leaving; /* objects under deletion that have our finalizer */
 	struct reconcile *running; /* a list */
 	/* The first status write that only adds members finds out which of them the schema keeps; the others wait for it. */

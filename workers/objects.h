@@ -15,7 +15,8 @@ enum {
 		1 << 2, /* it has our finalizer; set by the controller, which knows its name */
 	/* kept for the life of a uid */
 	OBJECT_INITIAL = 1 << 16, /* was there when we started, and was not reconciled yet */
-	OBJECT_HELD = 1 << 17,    /* it has children to prune since our start: see prune.h */
+	OBJECT_REMOVE = 1 << 18, /* its controller was removed, and it has not been let go of yet */
+	OBJECT_HELD = 1 << 17,   /* it has children to prune since our start: see prune.h */
 };
 
 enum {

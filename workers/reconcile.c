@@ -288,13 +288,18 @@ reconcile_start(struct engine *engine, struct queue_item *item)
 
 	if (!mirror_get(
 		    engine->primary, queue_item_namespace(item), queue_item_name(item), &view) ||
-		is_left_alone(engine, &view)) {
+		(engine->removing ? (view.flags & OBJECT_REMOVE) == 0
+				  : is_left_alone(engine, &view))) {
 		queue_done(engine->queue, item);
 		if (engine->ended != NULL)
 			engine->ended(engine->data);
 		return;
 	}
 	r = new_reconcile(engine, item, &view);
+	if (engine->removing) {
+		reconcile_remove(r);
+		return;
+	}
 	if ((view.flags & OBJECT_DELETING) != 0) {
 		reconcile_delete(r);
 		return;

@@ -76,6 +76,7 @@ void reconcile_finalizer_remove(struct reconcile *r, void (*then)(struct reconci
 	void (*failed)(struct reconcile *r));
 /* The next steps. */
 void reconcile_delete(struct reconcile *r);
+void reconcile_remove(struct reconcile *r);
 void reconcile_children(struct reconcile *r);
 void reconcile_prune(struct reconcile *r);
 void reconcile_status(struct reconcile *r);

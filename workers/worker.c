@@ -152,7 +152,9 @@ on_signal(void *data)
 static void
 on_record(struct worker *w, const struct record *record)
 {
-	if (record->type == RECORD_STOP)
+	if (record->type == RECORD_STOP && record->value == RECORD_STOP_REMOVE)
+		controller_remove(w->controller);
+	else if (record->type == RECORD_STOP)
 		stop(w, WORKER_EXIT_STOPPED);
 	else if (record->type == RECORD_LOG_LEVEL && record->value >= 0 &&
 		 record->value < LOG_LEVEL_MAX)

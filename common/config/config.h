@@ -21,6 +21,8 @@
 
 /* What ties a child to its object: an owner reference, which the server's garbage collector follows; our finalizer on the object; nothing. */
 enum config_owner { CONFIG_OWNER_REFERENCE, CONFIG_OWNER_FINALIZER, CONFIG_OWNER_NONE };
+/* What becomes of the objects when their controller is removed from the configuration. */
+enum config_remove { CONFIG_REMOVE_RELEASE, CONFIG_REMOVE_KEEP, CONFIG_REMOVE_DELETE };
 enum config_conflict { CONFIG_CONFLICT_FORCE, CONFIG_CONFLICT_FAIL };
 
 struct config_child {
@@ -48,6 +50,8 @@ struct config_controller {
 	const cJSON *status_on_error;
 	unsigned concurrency;       /* objects in flight, default 16 */
 	unsigned prune_max;         /* prune.max, default 10 */
+	enum config_remove on_remove;
+	int64_t remove_timeout_ns;
 	int64_t stuck_after_ns;
 	int64_t watch_silence_ns, request_timeout_ns, resync_ns, retry_min_ns, retry_max_ns, render_timeout_ns;
 	double writes_per_second;

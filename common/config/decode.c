@@ -231,12 +231,24 @@ decode_limits(struct decoder *d, struct config_controller *controller)
 }
 
 static void
+decode_removal(struct decoder *d, struct config_controller *controller)
+{
+	const char *word = text(d, NULL, "onRemove");
+
+	controller->on_remove = !strcmp(word, "keep")     ? CONFIG_REMOVE_KEEP
+				: !strcmp(word, "delete") ? CONFIG_REMOVE_DELETE
+							  : CONFIG_REMOVE_RELEASE;
+	controller->remove_timeout_ns = duration(d, NULL, "removeTimeout");
+}
+
+static void
 decode_tuning(struct decoder *d, struct config_controller *controller)
 {
 	controller->required = boolean(d, "required");
 	controller->paused = boolean(d, "paused");
 	controller->concurrency = (unsigned)number(d, NULL, "concurrency");
 	controller->prune_max = (unsigned)number(d, "prune", "max");
+	decode_removal(d, controller);
 	controller->stuck_after_ns = duration(d, NULL, "stuckAfter");
 	controller->watch_silence_ns = duration(d, NULL, "watchSilence");
 	controller->request_timeout_ns = duration(d, NULL, "requestTimeout");

@@ -310,3 +310,121 @@ def test_children_by_reference_need_a_place_near(site, objects, elsewhere):
     operatord = Operatord(site.build, site.directory, site.config, "--check", name="check")
     assert operatord.wait() == 78
     assert "owner: finalizer" in operatord.log()
+
+
+def test_what_matches_no_more_is_released(site, objects, elsewhere):
+    """Under a selector a DELETED line may mean that only a label changed: the finalizer goes, the child stays; back again, both are there."""
+    site.write(site.main(greeting("finalizer", elsewhere=elsewhere, selector="mine=yes")))
+    site.start("greeting")
+    make(objects, labels={"mine": "yes"}, finalizers=["example.com/other"])
+    path = ready(objects)
+    assert ours(site) in finalizers(objects, path)
+    objects.kube.merge(path, {"metadata": {"labels": {"mine": "no"}}})
+    wait_for("released", lambda: finalizers(objects, path) == ["example.com/other"])
+    assert objects.kube.get_or_none(configmap(elsewhere, "a"))
+    assert quiet(site) and finalizers(objects, path) == ["example.com/other"]
+    objects.kube.merge(path, {"metadata": {"labels": {"mine": "yes"}}})
+    wait_for("ours again", lambda: ours(site) in finalizers(objects, path))
+    objects.kube.delete(path)
+    wait_for("let go", lambda: finalizers(objects, path) == ["example.com/other"])
+    assert objects.kube.get_or_none(configmap(elsewhere, "a")) is None
+    unhold(objects, path)
+
+
+# --- a controller that is removed ---
+
+
+def two(site, first):
+    """The controllers under test and one that stays."""
+    site.write(site.main(first + controllers_of("nginx")))
+    site.start("greeting", "nginx")
+
+
+def without(site):
+    site.write(site.main(controllers_of("nginx")))
+    return site.operatord.ctl("reload")
+
+
+def workers_are(site, *names):
+    wait_for(f"workers {names}", lambda: sorted(site.operatord.workers()) == sorted(names))
+
+
+def test_a_removed_controller_lets_go(site, objects, elsewhere):
+    """onRemove: release: its finalizers are off, foreign ones and the children stay, and so does the other worker."""
+    two(site, greeting("finalizer", elsewhere=elsewhere))
+    for name in ("a", "b", "c"):
+        make(objects, name, finalizers=["example.com/other"])
+    paths = [ready(objects, name) for name in ("a", "b", "c")]
+    nginx = site.pids()["nginx"]
+    assert "1 removed" in without(site)
+    workers_are(site, "nginx")
+    assert [finalizers(objects, path) for path in paths] == [["example.com/other"]] * 3
+    for name in ("a", "b"):
+        assert objects.kube.get(configmap(elsewhere, name))["metadata"].get("deletionTimestamp") is None
+    assert site.pids() == {"nginx": nginx}
+    assert site.http("/readyz")[0] == 200
+    for path in paths:
+        unhold(objects, path)
+
+
+def test_a_removed_controller_keeps_its_hands_off(site, objects, elsewhere):
+    two(site, greeting("finalizer", elsewhere=elsewhere, onRemove="keep"))
+    make(objects)
+    path = ready(objects)
+    without(site)
+    workers_are(site, "nginx")
+    assert finalizers(objects, path) == [ours(site)]
+    assert "onRemove: keep" in site.operatord.log()
+    unhold(objects, path)
+
+
+def test_a_removed_controller_deletes(site, objects, elsewhere):
+    """onRemove: delete: children by reference and by finalizer go, with their uid; what is retained, paused or of others stays."""
+    controllers = greeting("finalizer", elsewhere=elsewhere, onRemove="delete")
+    children = controllers[0]["children"]
+    children += [copy.deepcopy(children[0]) for _ in range(2)]
+    for child, (name, owner, deletion) in zip(children[1:], [("near", "reference", "delete"), ("kept", "none", "retain")]):
+        child.update(id=name, owner=owner, deletion=deletion)
+        child["template"]["metadata"] = {"name": "${.metadata.name}-" + name}
+    two(site, controllers)
+    make(objects)
+    make(objects, "b", annotations={"operatord.io/paused": "false"})
+    path, other = ready(objects), ready(objects, "b")
+    objects.kube.merge(other, {"metadata": {"annotations": {"operatord.io/paused": "true"}}})
+    wait_for("paused", lambda: objects.condition(other).get("reason") == "Paused")
+    objects.kube.create(objects.configmap(), {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "foreign", "labels": {
+        "operatord.io/owner-uid": objects.kube.get(path)["metadata"]["uid"]}}})
+    without(site)
+    workers_are(site, "nginx")
+    assert finalizers(objects, path) == [] and finalizers(objects, other) == []
+    assert objects.kube.get_or_none(configmap(elsewhere, "a")) is None
+    assert objects.kube.get_or_none(objects.configmap("a-near")) is None
+    for stays in (configmap(elsewhere, "b"), objects.configmap("b-near"), objects.configmap("a-kept"), objects.configmap("foreign")):
+        assert objects.kube.get_or_none(stays), stays
+
+
+def test_removal_that_is_cut_short_says_what_is_left(site, objects, elsewhere):
+    """A stop while it removes ends it; so does the end of its time; then a controller that came back starts anew."""
+    controllers = greeting("finalizer", elsewhere=elsewhere, removeTimeout="30s", writes={"perSecond": 1, "burst": 3})
+    two(site, controllers)
+    for name in "abcdefgh":
+        make(objects, name)
+    for name in "abcdefgh":
+        wait_for("its child", lambda n=name: objects.kube.get_or_none(configmap(elsewhere, n)), seconds=40)
+    without(site)
+    wait_for("removing", lambda: site.operatord.workers().get("greeting", {}).get("state") == "removing")
+    assert site.metric("operatord_worker_state", controller="greeting", state="removing") == 1
+    assert site.http("/readyz")[0] == 200
+    # It comes back, and does not start before the other is gone.
+    pid = site.pids()["greeting"]
+    site.write(site.main(controllers + controllers_of("nginx")))
+    site.operatord.ctl("reload")
+    wait_for("a worker anew", lambda: site.pids().get("greeting") not in (None, 0, pid), seconds=40)
+    site.operatord.wait_live("greeting")
+    wait_for("finalizers again", lambda: all(finalizers(objects, objects.greeting(n)) == [ours(site)] for n in "abcdefgh"), seconds=40)
+    without(site)
+    wait_for("removing", lambda: site.operatord.workers().get("greeting", {}).get("state") == "removing")
+    assert site.operatord.stop() == 0
+    assert "were let go of" in site.operatord.log()
+    for name in "abcdefgh":
+        unhold(objects, objects.greeting(name))

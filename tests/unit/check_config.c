@@ -775,6 +775,8 @@ START_TEST(decodes_ties)
 	copy_file(from, "ties.yaml");
 	document = check("ties.yaml", true, true);
 	c = decode(document, "web");
+	ck_assert_int_eq(c->on_remove, CONFIG_REMOVE_DELETE);
+	ck_assert_int_eq(c->remove_timeout_ns, 10 * NSEC_PER_SEC);
 	ck_assert_int_eq(c->stuck_after_ns, 60 * NSEC_PER_SEC);
 	ck_assert_uint_eq(c->n_children, 6);
 	for (size_t i = 0; i < 6; i++) {
@@ -808,6 +810,8 @@ START_TEST(defaults_of_the_table)
 	ck_assert(c->required && !c->paused);
 	ck_assert_uint_eq(c->concurrency, 16);
 	ck_assert_uint_eq(c->prune_max, 10);
+	ck_assert_int_eq(c->on_remove, CONFIG_REMOVE_RELEASE);
+	ck_assert_int_eq(c->remove_timeout_ns, 120 * NSEC_PER_SEC);
 	ck_assert_int_eq(c->stuck_after_ns, 300 * NSEC_PER_SEC);
 	ck_assert_int_eq(c->watch_silence_ns, 70 * NSEC_PER_SEC);
 	ck_assert_int_eq(c->request_timeout_ns, 30 * NSEC_PER_SEC);

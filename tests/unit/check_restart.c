@@ -25,16 +25,17 @@ START_TEST(test_every_cell_leads_somewhere)
 			ck_assert_int_lt(next, LIFE_MAX);
 			ck_assert_int_lt(action, LIFE_ACTION_MAX);
 			/* A process is there exactly in these: who has one is never forked again, and who has none is never signalled. */
-			bool process = state == LIFE_RUNNING || state == LIFE_STOPPING ||
-				       state == LIFE_ENDING;
+			bool process = state == LIFE_RUNNING || state == LIFE_REMOVING ||
+				       state == LIFE_STOPPING || state == LIFE_ENDING;
 			if (action == LIFE_DO_SPAWN)
 				ck_assert(!process);
-			if (action == LIFE_DO_ASK || action == LIFE_DO_ABORT ||
-				action == LIFE_DO_PRESS)
+			if (action == LIFE_DO_ASK || action == LIFE_DO_REMOVE ||
+				action == LIFE_DO_ABORT || action == LIFE_DO_PRESS)
 				ck_assert(process);
 			/* Nothing but a stop ends in stopped. */
 			if (next == LIFE_STOPPED && state != LIFE_STOPPED)
-				ck_assert(event == LIFE_EVENT_STOP || state == LIFE_STOPPING);
+				ck_assert(event == LIFE_EVENT_STOP || event == LIFE_EVENT_REMOVE ||
+					  state == LIFE_STOPPING || state == LIFE_REMOVING);
 			ck_assert_str_ne(life_name((enum life)state), "unknown");
 		}
 	ck_assert_str_eq(life_name(LIFE_MAX), "unknown");
@@ -48,6 +49,15 @@ static const struct {
 	enum life next;
 } steps[] = {
 	{LIFE_STOPPED, LIFE_EVENT_START, LIFE_DO_SPAWN, LIFE_RUNNING},
+	{LIFE_RUNNING, LIFE_EVENT_REMOVE, LIFE_DO_REMOVE, LIFE_REMOVING},
+	{LIFE_WAITING, LIFE_EVENT_REMOVE, LIFE_DO_CANCEL, LIFE_STOPPED},
+	{LIFE_REMOVING, LIFE_EVENT_START, LIFE_DO_NOTHING, LIFE_REMOVING},
+	{LIFE_REMOVING, LIFE_EVENT_REMOVE, LIFE_DO_NOTHING, LIFE_REMOVING},
+	{LIFE_REMOVING, LIFE_EVENT_STOP, LIFE_DO_ASK, LIFE_STOPPING},
+	{LIFE_REMOVING, LIFE_EVENT_LATE, LIFE_DO_ASK, LIFE_STOPPING},
+	{LIFE_REMOVING, LIFE_EVENT_HUNG, LIFE_DO_PRESS, LIFE_STOPPING},
+	{LIFE_REMOVING, LIFE_EVENT_DIED, LIFE_DO_FINISH, LIFE_STOPPED},
+	{LIFE_STOPPING, LIFE_EVENT_REMOVE, LIFE_DO_NOTHING, LIFE_STOPPING},
 	{LIFE_RUNNING, LIFE_EVENT_DIED, LIFE_DO_SCHEDULE, LIFE_WAITING},
 	{LIFE_RUNNING, LIFE_EVENT_NOT_FORKED, LIFE_DO_SCHEDULE, LIFE_WAITING},
 	{LIFE_WAITING, LIFE_EVENT_DUE, LIFE_DO_SPAWN, LIFE_RUNNING},
