@@ -32,12 +32,15 @@ struct ctl {
 	enum ctl_output output;
 	const char *control;  /* control socket, NULL: the default of operatord */
 	const char *selector; /* label selector, NULL: none */
+	bool dry_run, yes;    /* of verbs that change the cluster */
+	const char *instance; /* only what is this installation's, NULL: any */
 	const char *config;   /* configuration file, NULL: the default of operatord */
 };
 
 /* Verbs: argv are the arguments behind the verb and the options. Each returns the exit code and has said on stderr why it failed. */
 int ctl_check(const struct ctl *ctl, int argc, char **argv);
 int ctl_list(const struct ctl *ctl, int argc, char **argv);
+int ctl_release(const struct ctl *ctl, int argc, char **argv);
 int ctl_watch(const struct ctl *ctl, int argc, char **argv);
 int ctl_reload(const struct ctl *ctl, int argc, char **argv);
 int ctl_status(const struct ctl *ctl, int argc, char **argv);
@@ -55,6 +58,15 @@ bool ctl_find_resource(struct kube *kube, const char *word, struct kube_resource
 /* The namespace to ask for: NULL for all of them or for a resource without namespaces. */
 const char *ctl_namespace(
 	const struct ctl *ctl, const struct kube *kube, const struct kube_resource *resource);
+
+/* pages.c: the path of one page of a list, into path; a GET, its answer in body (false: said); each object of a list, page by page (false: said). */
+void ctl_list_path(const struct ctl *ctl, const struct kube_resource *resource,
+	const char *namespace_, const char *token, struct buf *path);
+bool ctl_fetch(
+	struct kube *kube, const struct buf *path, const char *accept, struct buf *body);
+bool ctl_each_object(const struct ctl *ctl, struct kube *kube,
+	const struct kube_resource *resource, const char *namespace_,
+	void (*item)(void *data, const char *bytes, size_t length), void *data);
 
 /*
  * socket.c: asks the running operatord, with the record's value where its type has one; the text of its answer is appended to out. Returns the exit code that it answered, or

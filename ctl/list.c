@@ -12,8 +12,6 @@
 #include "common/jsonscan.h"
 #include "ctl/ctl.h"
 
-#define PAGE_SIZE    "500"
-#define OBJECT_MAX   (16u << 20) /* bytes of one object */
 #define ACCEPT_TABLE "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
 
 struct listing {
@@ -82,64 +80,6 @@ on_item(void *data, const char *bytes, size_t length)
 		break;
 	}
 	listing->first = false;
-}
-
-static void
-list_path(
-	struct buf *path, const struct listing *listing, const char *namespace_, const char *token)
-{
-	buf_reset(path);
-	kube_path(path, &listing->resource, namespace_, NULL, NULL);
-	kube_path_query(path, "limit", PAGE_SIZE);
-	kube_path_query(path, "labelSelector", listing->ctl->selector);
-	kube_path_query(path, "continue", token && *token ? token : NULL);
-}
-
-/* Cuts a page into its items; the continue token replaces what is in token. */
-static bool
-read_page(struct listing *listing, const struct buf *body, struct buf *token)
-{
-	struct jsonscan_list_callbacks callbacks = {.item = on_item, .data = listing};
-	struct jsonscan_list *list = jsonscan_list_new(&callbacks, OBJECT_MAX);
-	bool good =
-		jsonscan_list_feed(list, body->data, body->length) == 0 && jsonscan_list_done(list);
-
-	buf_reset(token);
-	if (good)
-		buf_adds(token, jsonscan_list_continue(list));
-	else
-		ctl_complain("the server's answer is not a list");
-	jsonscan_list_free(list);
-	return good;
-}
-
-static bool
-fetch(struct kube *kube, const struct buf *path, const char *accept, struct buf *body)
-{
-	struct kube_call call = {.method = "GET", .path = path->data, .accept = accept};
-	struct kube_result result;
-
-	buf_reset(body);
-	if (kube_call_wait(kube, &call, &result, body) == 0 && result.outcome == KUBE_OK)
-		return true;
-	ctl_complain_answer(kube, &result);
-	return false;
-}
-
-static bool
-list_objects(struct listing *listing, struct kube *kube, const char *namespace_)
-{
-	struct buf path = BUF_INIT, body = BUF_INIT, token = BUF_INIT;
-	bool good;
-
-	do {
-		list_path(&path, listing, namespace_, token.data);
-		good = fetch(kube, &path, NULL, &body) && read_page(listing, &body, &token);
-	} while (good && token.length);
-	buf_free(&path);
-	buf_free(&body);
-	buf_free(&token);
-	return good;
 }
 
 /* Headings of a server's Table: its own columns, with NAMESPACE before them when all namespaces are shown. */
@@ -217,8 +157,8 @@ list_wide(struct listing *listing, struct kube *kube, const char *namespace_)
 	bool good;
 
 	do {
-		list_path(&path, listing, namespace_, token.data);
-		good = fetch(kube, &path, ACCEPT_TABLE, &body);
+		ctl_list_path(listing->ctl, &listing->resource, namespace_, token.data, &path);
+		good = ctl_fetch(kube, &path, ACCEPT_TABLE, &body);
 		if (!good)
 			break;
 		struct error err = {0};
@@ -256,7 +196,8 @@ list_in_form(struct listing *listing, struct kube *kube, const char *namespace_)
 		listing->table = ctl_table_new(headings, 3);
 	if (listing->ctl->output == CTL_OUTPUT_JSON)
 		fputs("{\"apiVersion\":\"v1\",\"kind\":\"List\",\"items\":[", stdout);
-	good = list_objects(listing, kube, namespace_);
+	good = ctl_each_object(
+		listing->ctl, kube, &listing->resource, namespace_, on_item, listing);
 	if (listing->ctl->output == CTL_OUTPUT_JSON)
 		puts("]}");
 	return good;

@@ -24,6 +24,10 @@ static const struct verb {
 		"operatorctl list pods -A", ctl_list},
 	{"watch", "RESOURCE", "prints each event of a resource as it comes, until interrupted",
 		"operatorctl watch nginx", ctl_watch},
+	{"release", "RESOURCE [NAME...]",
+		"takes operatord's finalizers off objects, for when no operatord is there to do "
+		"it; writes only with --yes",
+		"operatorctl release -A nginx --dry-run", ctl_release},
 	{"reload", "", "has operatord read its configuration anew and prints the result",
 		"operatorctl reload", ctl_reload},
 	{"status", "[NAME]", "shows the workers of the running operatord, or all about one",
@@ -55,7 +59,7 @@ help(FILE *out)
 {
 	fputs("usage: operatorctl VERB [ARGUMENTS] [OPTIONS]\n\nVerbs:\n", out);
 	for (size_t i = 0; i < N_VERBS; i++)
-		fprintf(out, "  %-9s%-10s%s\n", verbs[i].name, verbs[i].arguments,
+		fprintf(out, "  %-9s%-20s%s\n", verbs[i].name, verbs[i].arguments,
 			verbs[i].summary);
 	fputs("\nOptions:\n"
 	      "  -n, --namespace NS    only this namespace (default: the context's, else "
@@ -68,6 +72,9 @@ help(FILE *out)
 	      "      --context NAME    a context of the kubeconfig\n"
 	      "  -c, --config FILE     the configuration for check (default: " SYSCONFDIR
 	      "/operatord/operatord.yaml)\n"
+	      "      --dry-run         release: only say what would be done\n"
+	      "      --yes             release: do it\n"
+	      "      --instance NAME   release: only finalizers of this installation\n"
 	      "      --control PATH    the control socket of the running operatord\n"
 	      "  -h, --help            this text; after a verb, an example of it\n"
 	      "      --version         the version\n\n"
@@ -86,7 +93,15 @@ parse_output(const char *word)
 	return -1;
 }
 
-enum { OPTION_KUBECONFIG = 256, OPTION_CONTEXT, OPTION_CONTROL, OPTION_VERSION };
+enum {
+	OPTION_KUBECONFIG = 256,
+	OPTION_CONTEXT,
+	OPTION_CONTROL,
+	OPTION_DRY_RUN,
+	OPTION_YES,
+	OPTION_INSTANCE,
+	OPTION_VERSION
+};
 
 static const struct option options[] = {
 	{"namespace", required_argument, NULL, 'n'},
@@ -97,6 +112,9 @@ static const struct option options[] = {
 	{"context", required_argument, NULL, OPTION_CONTEXT},
 	{"config", required_argument, NULL, 'c'},
 	{"control", required_argument, NULL, OPTION_CONTROL},
+	{"dry-run", no_argument, NULL, OPTION_DRY_RUN},
+	{"yes", no_argument, NULL, OPTION_YES},
+	{"instance", required_argument, NULL, OPTION_INSTANCE},
 	{"help", no_argument, NULL, 'h'},
 	{"version", no_argument, NULL, OPTION_VERSION},
 	{NULL, 0, NULL, 0},
@@ -132,6 +150,15 @@ take_option(struct ctl *ctl, int option, bool *ret_help)
 		return -1;
 	case OPTION_CONTROL:
 		ctl->control = optarg;
+		return -1;
+	case OPTION_DRY_RUN:
+		ctl->dry_run = true;
+		return -1;
+	case OPTION_YES:
+		ctl->yes = true;
+		return -1;
+	case OPTION_INSTANCE:
+		ctl->instance = optarg;
 		return -1;
 	case OPTION_VERSION:
 		puts("operatorctl " PACKAGE_VERSION);
