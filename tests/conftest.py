@@ -21,6 +21,19 @@ def pytest_addoption(parser):
                      help="the build directory with the programs")
 
 
+def pytest_configure(config):
+    config.addinivalue_line("markers", "real_server: needs what the development server does not have; left to the runs with --server cluster")
+
+
+def pytest_collection_modifyitems(config, items):
+    """Left out, not skipped: the same test runs in the same suite on the server that can show what it is about."""
+    if config.getoption("--server") == "cluster":
+        return
+    left_out = [item for item in items if item.get_closest_marker("real_server")]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if item not in left_out]
+
+
 class Server:
     """The API server of this run: .kubeconfig (cluster administrator), .kube, .real."""
 

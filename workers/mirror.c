@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/log.h"
 #include "common/memory.h"
 #include "workers/mirror_internal.h"
 
@@ -175,6 +176,16 @@ on_synced(void *data)
 	mirror->callbacks.health(mirror->callbacks.data);
 }
 
+/* One watch of all namespaces is not allowed: begins anew with one each. */
+static void
+divide(struct mirror *mirror, const char *why)
+{
+	log_info("%zu watches of %s, one a namespace: one of all is not allowed (%s)",
+		mirror->options.n_namespaces, mirror->resource.plural, why);
+	mirror->wide_refused = true;
+	loop_timer_set(mirror->discover, 0);
+}
+
 static void
 on_health(void *data, bool healthy, const struct kube_result *result, int64_t delay_ns)
 {
@@ -184,6 +195,10 @@ on_health(void *data, bool healthy, const struct kube_result *result, int64_t de
 	enum worker_state trouble =
 		healthy || result == NULL ? WORKER_LIVE : outcome_states[result->outcome];
 
+	if (trouble == WORKER_FORBIDDEN && mirror->wide) {
+		divide(mirror, result->message);
+		return;
+	}
 	part->trouble = trouble;
 	if (trouble == WORKER_CRD_MISSING) {
 		resource_text(mirror, what, sizeof(what));
@@ -220,28 +235,39 @@ start_part(struct mirror *mirror, struct mirror_part *part)
 	part->listwatch = listwatch_new(mirror->loop, mirror->kube, &options, &callbacks);
 }
 
+/* How many there are to be. What is known under another division is forgotten without a word: nothing acts on it before all is listed. */
+static size_t
+divide_parts(struct mirror *mirror)
+{
+	bool listed = mirror->resource.namespaced && mirror->options.n_namespaces > 0,
+	     wide = listed && mirror->options.n_namespaces > MIRROR_WATCHES_MAX &&
+		    !mirror->wide_refused;
+	size_t n = listed && !wide ? mirror->options.n_namespaces : 1,
+	       keep = wide == mirror->wide ? n : 0;
+
+	for (size_t i = keep; i < mirror->n_parts; i++)
+		store_free(mirror->parts[i].store);
+	if (keep < mirror->n_parts)
+		mirror->n_parts = keep;
+	mirror->wide = wide;
+	return n;
+}
+
 static void
 start_parts(struct mirror *mirror)
 {
-	size_t n = mirror->resource.namespaced && mirror->options.n_namespaces > 0
-			   ? mirror->options.n_namespaces
-			   : 1;
+	size_t n = divide_parts(mirror);
+	bool each =
+		mirror->resource.namespaced && mirror->options.n_namespaces > 0 && !mirror->wide;
 
-	/* The scope of a resource changes only when its definition is made anew: then nothing of before is left. */
-	for (size_t i = n; i < mirror->n_parts; i++)
-		store_free(mirror->parts[i].store);
-	if (n != mirror->n_parts)
-		mirror->parts = xreallocarray(mirror->parts, n, sizeof(struct mirror_part));
+	mirror->parts = xreallocarray(mirror->parts, n, sizeof(struct mirror_part));
 	for (size_t i = mirror->n_parts; i < n; i++)
 		mirror->parts[i] = (struct mirror_part){.store = store_new(mirror->options.budget)};
 	mirror->n_parts = n;
 	for (size_t i = 0; i < n; i++) {
 		mirror->parts[i].mirror = mirror;
 		mirror->parts[i].trouble = WORKER_LIVE;
-		mirror->parts[i].namespace_ =
-			mirror->resource.namespaced && mirror->options.n_namespaces > 0
-				? mirror->options.namespaces[i]
-				: NULL;
+		mirror->parts[i].namespace_ = each ? mirror->options.namespaces[i] : NULL;
 		start_part(mirror, &mirror->parts[i]);
 	}
 }

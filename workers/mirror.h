@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One resource kept in view: discovered, then listed and watched, its objects in stores. A list of namespaces has a watch and a
- * store each, so that a new list of one sweeps only its own.
+ * store each, so that a new list of one sweeps only its own; more than MIRROR_WATCHES_MAX have one watch of all, if that is allowed,
+ * and objects elsewhere are let go unread.
  *
  * It never gives up: a resource that is not served is looked for with growing delays, and again after the server stopped
  * serving it. What is wrong is one `trouble` in words, cleared by itself. Objects that find no room are left out, and a new list is made
@@ -19,6 +20,8 @@
 #include "common/loop/loop.h"
 #include "common/worker_state.h"
 #include "workers/store.h"
+
+#define MIRROR_WATCHES_MAX 10
 
 struct mirror;
 
@@ -44,7 +47,7 @@ struct mirror_callbacks {
 struct mirror_options {
 	struct kube_resource wanted; /* by plural, or by kind */
 	const char *const
-		*namespaces; /* n_namespaces, 0: all; not used for a cluster-scoped resource */
+		*namespaces; /* n_namespaces, sorted, 0: all; not used for a cluster-scoped resource */
 	size_t n_namespaces;
 	const char *label_selector, *field_selector;
 	bool keep_body; /* false: metadata only */

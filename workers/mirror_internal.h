@@ -34,10 +34,14 @@ struct mirror {
 	char cause[CAUSE_MAX];
 	struct mirror_part *parts;
 	size_t n_parts;
+	bool wide;         /* one watch of all namespaces for a list of many */
+	bool wide_refused; /* that is not allowed: a watch each */
 };
 
 void mirror_names_of(const char *bytes, const struct json_object_info *info, char namespace_[256],
 	char name[256]);
+/* Is it in one of the namespaces that are asked for? Matters for one watch of all. */
+bool mirror_wants(const struct mirror *mirror, const char *namespace_);
 /* Puts an object and announces it; STORE_FULL: it was left out. */
 enum store_result mirror_part_put(struct mirror_part *part, enum listwatch_event event,
 	const char *bytes, size_t length, const struct json_object_info *info,

@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/clock.h"
@@ -18,6 +19,20 @@ mirror_names_of(const char *bytes, const struct json_object_info *info, char nam
 	snprintf(namespace_, 256, "%.*s", (int)info->namespace_.length,
 		bytes + info->namespace_.start);
 	snprintf(name, 256, "%.*s", (int)info->name.length, bytes + info->name.start);
+}
+
+static int
+by_text(const void *key, const void *item)
+{
+	return strcmp(key, *(const char *const *)item);
+}
+
+bool
+mirror_wants(const struct mirror *mirror, const char *namespace_)
+{
+	return !mirror->wide ||
+	       bsearch(namespace_, mirror->options.namespaces, mirror->options.n_namespaces,
+		       sizeof(char *), by_text) != NULL;
 }
 
 void
@@ -62,9 +77,10 @@ put(struct mirror_part *part, enum listwatch_event event, const char *bytes, siz
 	struct store_view view;
 	char namespace_[256], name[256];
 
-	if (!mirror->callbacks.entry(mirror->callbacks.data, &entry))
-		return STORE_REFUSED;
 	mirror_names_of(bytes, info, namespace_, name);
+	if (!mirror_wants(mirror, namespace_) ||
+		!mirror->callbacks.entry(mirror->callbacks.data, &entry))
+		return STORE_REFUSED;
 	end_former(part, namespace_, name, bytes, info);
 	result = store_put(part->store, &entry, origin);
 	if ((result != STORE_NEW && result != STORE_CHANGED) || origin == STORE_FROM_WRITE)

@@ -20,12 +20,13 @@
 
 #include "common/clock.h"
 #include "common/config/config.h"
+#include "common/json.h"
 #include "common/kube/client.h"
 #include "common/kube/exec.h"
+#include "common/kube/identity.h"
 #include "common/kube/kubeconfig.h"
 #include "common/log.h"
 #include "common/loop/loop.h"
-#include "common/proc/proc.h"
 #include "common/proc/proc.h"
 #include "common/records.h"
 #include "common/scoreboard.h"
@@ -250,6 +251,24 @@ on_lost(void *data)
 	stop(data, WORKER_EXIT_FAILURE);
 }
 
+/* The controller's own credentials and whom it impersonates, in the place of the kubeconfig's. */
+static int
+use_identity(const struct config_controller *config, struct kube_target *target, struct error *err)
+{
+	const cJSON *as = config->impersonate;
+	const struct kube_identity identity = {
+		.token_file = config->token_file,
+		.certificate_file = config->certificate_file,
+		.key_file = config->key_file,
+		.user = json_string(as, "user", NULL),
+		.uid = json_string(as, "uid", NULL),
+		.groups = json_get(as, "groups", NULL),
+		.extra = json_get(as, "extra", NULL),
+	};
+
+	return identity_apply(&identity, target, err);
+}
+
 /* Reads what comes from the environment before template_init() clears it, and forks what is to be forked before anything is connected. */
 static int
 connect_kube(struct worker *w)
@@ -264,6 +283,8 @@ connect_kube(struct worker *w)
 	options.path = w->config->kubeconfig;
 	options.context = w->config->context;
 	r = kubeconfig_load(&options, &target, &err);
+	if (r == 0)
+		r = use_identity(w->config, target, &err);
 	if (r == 0 && target->exec != NULL)
 		r = kube_exec_new(w->loop, target, w->args->name, on_lost, w, &source, &err);
 	proc_fix_memory_limit();
@@ -273,7 +294,7 @@ connect_kube(struct worker *w)
 			r == -EACCES || r == -EPERM ? WORKER_EXIT_NO_PERMISSION
 						    : WORKER_EXIT_CONFIG,
 			&err);
-	log_debug("cluster: %s, from %s", target->server, target->source);
+	log_info("server %s, %s", target->server, target->source);
 	w->kube = kube_new(w->loop, target, &err);
 	if (w->kube == NULL && source.free != NULL)
 		source.free(source.data);

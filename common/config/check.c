@@ -7,6 +7,7 @@
  */
 #include <config.h> /* of the build, not the one beside this file */
 
+#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -227,7 +228,10 @@ check_entry(struct checker *c, struct checker_entry *entry)
 		cJSON_GetObjectItemCaseSensitive(c->files.list[0].settings, "defaults");
 	cJSON *effective = effective_controller(entry->written, defaults, c->supervisor, c->vars,
 		entry->node, entry->path, &entry->file->problems);
+	char *directory = xstrdup(entry->file->path);
 
+	effective_anchor(effective, dirname(directory));
+	free(directory);
 	json_print_canonical(&entry->document, effective);
 	entry->selection = selection_of(effective);
 	cJSON_Delete(effective);

@@ -58,9 +58,12 @@ struct config_controller {
 	unsigned writes_burst;
 	int64_t memory_limit;       /* limits.memory in bytes, 0: none */
 	int64_t file_limit;         /* limits.files, 0: as the system */
+	/* credentials.*, NULL: not set; token_file and the other two exclude each other */
+	char *token_file, *certificate_file, *key_file;
+	const cJSON *impersonate;   /* {user, uid, groups, extra}, NULL: nobody */
 	/* from the top level, repeated for the worker */
 	char *instance;
-	char *kubeconfig, *context; /* cluster.*, NULL: the standard rules */
+	char *kubeconfig, *context; /* its own credentials', else cluster.*; NULL: the standard rules */
 	const cJSON *vars;
 	int64_t heartbeat_ns;
 	cJSON *document;            /* owns what the const cJSON pointers above point into */

@@ -261,6 +261,24 @@ decode_tuning(struct decoder *d, struct config_controller *controller)
 	decode_limits(d, controller);
 }
 
+/* A kubeconfig of its own has contexts of its own. */
+static void
+decode_identity(struct decoder *d, struct config_controller *controller)
+{
+	bool own = map(d, "credentials") && find(d, "credentials", "kubeconfig");
+
+	controller->kubeconfig = optional_text(d, own ? "credentials" : "cluster", "kubeconfig");
+	controller->context = optional_text(d, "credentials", "context");
+	if (!controller->context && !own)
+		controller->context = optional_text(d, "cluster", "context");
+	controller->token_file = optional_text(d, "credentials", "tokenFile");
+	controller->certificate_file = optional_text(d, "credentials", "clientCertificate");
+	controller->key_file = optional_text(d, "credentials", "clientKey");
+	controller->impersonate = map(d, "impersonate");
+	if (!controller->certificate_file != !controller->key_file)
+		fail(d, "credentials");
+}
+
 static void
 decode_all(struct decoder *d, struct config_controller *controller)
 {
@@ -275,8 +293,7 @@ decode_all(struct decoder *d, struct config_controller *controller)
 	controller->status_on_error = map(d, "statusOnError");
 	decode_tuning(d, controller);
 	controller->instance = xstrdup(text(d, NULL, "instance"));
-	controller->kubeconfig = optional_text(d, "cluster", "kubeconfig");
-	controller->context = optional_text(d, "cluster", "context");
+	decode_identity(d, controller);
 	controller->vars = map(d, "vars");
 	controller->heartbeat_ns = duration(d, NULL, "heartbeat");
 }
@@ -319,6 +336,9 @@ config_controller_free(struct config_controller *controller)
 	free(controller->instance);
 	free(controller->kubeconfig);
 	free(controller->context);
+	free(controller->token_file);
+	free(controller->certificate_file);
+	free(controller->key_file);
 	cJSON_Delete(controller->document);
 	free(controller);
 }

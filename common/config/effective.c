@@ -70,23 +70,32 @@ fill(const cJSON *written, const cJSON *second, enum schema_place place)
 	return result;
 }
 
-/* A relative kubeconfig starts at the configuration's directory, not at wherever the program was started. */
+/* A relative path (section.key) starts at a configuration file's directory, not at wherever the program was started. */
 static void
-anchor_kubeconfig(cJSON *settings, const char *directory)
+anchor(cJSON *settings, const char *section, const char *key, const char *directory)
 {
-	const cJSON *path = get_path(settings, "cluster.kubeconfig");
+	cJSON *map = cJSON_GetObjectItemCaseSensitive(settings, section);
+	const cJSON *path = map ? cJSON_GetObjectItemCaseSensitive(map, key) : NULL;
 	char *anchored, *absolute;
-	cJSON *cluster;
 
 	if (!path || path->valuestring[0] == '/')
 		return;
 	absolute = realpath(directory, NULL);
 	anchored = xasprintf("%s/%s", absolute ? absolute : directory, path->valuestring);
-	cluster = cJSON_GetObjectItemCaseSensitive(settings, "cluster");
 	cJSON_ReplaceItemInObjectCaseSensitive(
-		cluster, "kubeconfig", json_new_string(anchored, strlen(anchored)));
+		map, key, json_new_string(anchored, strlen(anchored)));
 	free(anchored);
 	free(absolute);
+}
+
+void
+effective_anchor(cJSON *controller, const char *directory)
+{
+	static const char *const keys[] = {
+		"kubeconfig", "tokenFile", "clientCertificate", "clientKey"};
+
+	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+		anchor(controller, "credentials", keys[i], directory);
 }
 
 cJSON *
@@ -97,7 +106,7 @@ effective_supervisor(const cJSON *main_settings, const char *directory)
 	cJSON_DeleteItemFromObjectCaseSensitive(result, "controllers");
 	cJSON_DeleteItemFromObjectCaseSensitive(result, "defaults");
 	cJSON_DeleteItemFromObjectCaseSensitive(result, "version");
-	anchor_kubeconfig(result, directory);
+	anchor(result, "cluster", "kubeconfig", directory);
 	return result;
 }
 
@@ -130,6 +139,28 @@ duration_of(const cJSON *settings, const char *path)
 	return ns;
 }
 
+/* One identity, whole. */
+static void
+check_identity(const cJSON *settings, const struct yaml_node *node, const char *path,
+	struct problems *problems)
+{
+	bool certificate = get_path(settings, "credentials.clientCertificate"),
+	     key = get_path(settings, "credentials.clientKey");
+
+	if (certificate != key)
+		problems_add(problems, node->line, node->column, path,
+			"credentials.clientCertificate and credentials.clientKey go together; %s "
+			"is missing",
+			key ? "clientCertificate" : "clientKey");
+	if ((certificate || key) && get_path(settings, "credentials.tokenFile"))
+		problems_add(problems, node->line, node->column, path,
+			"credentials has a tokenFile and a client certificate; remove one");
+	if (cJSON_GetObjectItemCaseSensitive(settings, "impersonate") &&
+		!get_path(settings, "impersonate.user"))
+		problems_add(problems, node->line, node->column, path,
+			"impersonate.user is missing; name whom to impersonate");
+}
+
 /* Rules between keys. */
 static void
 check_relations(const cJSON *settings, const struct yaml_node *node, const char *path,
@@ -150,6 +181,7 @@ check_relations(const cJSON *settings, const struct yaml_node *node, const char 
 			"name and instance have more than 62 characters together; shorten one: "
 			"they are "
 			"one name on the cluster");
+	check_identity(settings, node, path, problems);
 }
 
 static void

@@ -15,6 +15,8 @@ cJSON *effective_supervisor(const cJSON *main_settings, const char *directory);
  */
 cJSON *effective_controller(const cJSON *written, const cJSON *defaults, const cJSON *supervisor,
 	const cJSON *vars, const struct yaml_node *node, const char *path, struct problems *problems);
+/* Makes the paths of a controller's credentials absolute; directory is that of the file it is written in. */
+void effective_anchor(cJSON *controller, const char *directory);
 /* Replaces {fromEnv: NAME} by the variable's text (which validate.h saw to be set). A copy, never NULL. */
 cJSON *effective_vars(const cJSON *vars);
 

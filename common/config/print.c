@@ -230,6 +230,8 @@ config_print_yaml(struct buf *out, const char *document, size_t length)
 
 /* --- the schema --- */
 
+#define KEY_WIDTH 34 /* "  credentials.clientCertificate" and two blanks */
+
 static void
 print_key(struct buf *out, const struct schema_key *key)
 {
@@ -238,13 +240,13 @@ print_key(struct buf *out, const struct schema_key *key)
 	buf_addf(out, "  %s", key->path);
 	do
 		buf_addc(out, ' ');
-	while (out->length - start < 24);
+	while (out->length - start < KEY_WIDTH);
 	schema_describe(key, out);
 	if (key->fallback)
 		buf_addf(out, ", default %s", key->fallback);
 	if (key->required)
 		buf_adds(out, ", required");
-	buf_addf(out, "\n%24s%s\n", "", key->meaning);
+	buf_addf(out, "\n%*s%s\n", KEY_WIDTH, "", key->meaning);
 }
 
 static void

@@ -39,6 +39,8 @@ enum schema_type {
 	SCHEMA_CONTROLLERS,
 	SCHEMA_CHILDREN,
 	SCHEMA_NAMESPACES, /* all, or a list of names */
+	SCHEMA_TEXTS,      /* a list of texts */
+	SCHEMA_TEXT_LISTS, /* name: a list of texts */
 	SCHEMA_CONDITION,  /* true, false or one expression */
 	SCHEMA_TEMPLATE,   /* a child's object */
 	SCHEMA_STATUS,     /* a template of a status */

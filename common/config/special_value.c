@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The few keys with a form of their own: namespaces, vars, when. Part of the walk in validate.c. */
+/* The few keys with a form of their own: namespaces, vars, lists of texts, when. Part of the walk in validate.c. */
 #include <config.h> /* of the build, not the one beside this file */
 
 #include <stdlib.h>
@@ -10,6 +10,7 @@
 #include "common/utf8.h"
 
 #define NAMESPACES_MAX 500 /* a watch each */
+#define TEXTS_MAX      100
 
 /* --- namespaces --- */
 
@@ -119,6 +120,59 @@ special_vars(struct validator *v, const struct yaml_node *map)
 		validator_back(v, back);
 	}
 	return vars;
+}
+
+/* --- lists of texts --- */
+
+cJSON *
+special_texts(struct validator *v, const struct yaml_node *node)
+{
+	cJSON *array;
+	size_t n = 0;
+
+	if (node->type != YAML_LIST || !node->children) {
+		complain(v, node, "expected a list of texts, such as [a, b]");
+		return NULL;
+	}
+	array = cJSON_CreateArray();
+	for (const struct yaml_node *item = node->children; item && n <= TEXTS_MAX;
+		item = item->next, n++) {
+		size_t back = validator_index(v, n);
+
+		if (item->type != YAML_STRING || item->length == 0 ||
+			strlen(item->text) != item->length)
+			complain(v, item,
+				"expected text; put a number or a word such as true in quotes");
+		else if (n == TEXTS_MAX)
+			complain(v, item, "more than %d items", TEXTS_MAX);
+		else
+			cJSON_AddItemToArray(array, yaml_to_json(item));
+		validator_back(v, back);
+	}
+	return array;
+}
+
+cJSON *
+special_text_lists(struct validator *v, const struct yaml_node *map)
+{
+	cJSON *object;
+
+	if (map->type != YAML_MAP) {
+		complain(v, map, "expected a map of lists of texts, such as {scopes: [view]}");
+		return NULL;
+	}
+	object = cJSON_CreateObject();
+	for (const struct yaml_node *node = map->children; node; node = node->next) {
+		size_t back = validator_key(v, node->key);
+		cJSON *texts = special_texts(v, node);
+
+		if (node->key[0] == '\0')
+			complain_key(v, node, "expected a name before the colon");
+		if (texts)
+			cJSON_AddItemToObject(object, node->key, texts);
+		validator_back(v, back);
+	}
+	return object;
 }
 
 /* --- when --- */

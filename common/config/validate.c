@@ -236,6 +236,10 @@ key_value(struct validator *v, const struct schema_key *key, const struct yaml_n
 			       : NULL;
 	case SCHEMA_NAMESPACES:
 		return special_namespaces(v, node);
+	case SCHEMA_TEXTS:
+		return special_texts(v, node);
+	case SCHEMA_TEXT_LISTS:
+		return special_text_lists(v, node);
 	case SCHEMA_CONDITION:
 		return special_condition(v, node);
 	case SCHEMA_TEMPLATE:

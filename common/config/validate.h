@@ -43,6 +43,8 @@ void complain_key(struct validator *v, const struct yaml_node *node, const char 
 /* special_value.c: keys with a form of their own. NULL after a problem. */
 cJSON *special_namespaces(struct validator *v, const struct yaml_node *node);
 cJSON *special_vars(struct validator *v, const struct yaml_node *map);
+cJSON *special_texts(struct validator *v, const struct yaml_node *node);
+cJSON *special_text_lists(struct validator *v, const struct yaml_node *node);
 cJSON *special_condition(struct validator *v, const struct yaml_node *node);
 
 /* free_value.c: a value without a type of its own (vars, templates). NULL if the walk through it found problems. */

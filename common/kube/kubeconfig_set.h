@@ -46,6 +46,8 @@ int kubeconfig_text(const struct kubeconfig_entry *entry, const char *key, const
 
 /* A path in a file: relative ones start from the file's directory. Caller frees. */
 char *kubeconfig_absolute(const struct kubeconfig_file *file, const char *path);
+/* A certificate's or key's file, bounded: 0, or -errno. Caller frees (and burns a key). */
+int kubeconfig_read_pem(const char *path, char **ret, size_t *ret_length);
 /*
  * Reads a PEM member: KEY-data, in base64, wins over KEY, a path, which goes to *ret_file. All are left alone when there is neither. 0, or -errno.
  */

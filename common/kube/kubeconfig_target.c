@@ -25,12 +25,26 @@ kubeconfig_absolute(const struct kubeconfig_file *file, const char *path)
 	return *path == '/' ? xstrdup(path) : xasprintf("%s/%s", file->directory, path);
 }
 
+int
+kubeconfig_read_pem(const char *path, char **ret, size_t *ret_length)
+{
+	struct buf bytes = BUF_INIT;
+	int r = buf_read_file(&bytes, path, PEM_SIZE_MAX);
+
+	if (r < 0) {
+		explicit_bzero(bytes.data, bytes.length);
+		buf_free(&bytes);
+		return r;
+	}
+	*ret = buf_detach(&bytes, ret_length);
+	return *ret == NULL ? -ENOMEM : 0;
+}
+
 /* Reads a PEM member: KEY-data wins over KEY. Leaves *ret alone when there is neither. */
 int
 kubeconfig_pem(const struct kubeconfig_entry *entry, const char *key, char **ret,
 	size_t *ret_length, char **ret_file, struct error *err)
 {
-	struct buf bytes = BUF_INIT;
 	const char *data, *path;
 	char data_key[64];
 	int r;
@@ -51,16 +65,10 @@ kubeconfig_pem(const struct kubeconfig_entry *entry, const char *key, char **ret
 	if (path == NULL)
 		return 0;
 	*ret_file = kubeconfig_absolute(entry->file, path);
-	r = buf_read_file(&bytes, *ret_file, PEM_SIZE_MAX);
-	if (r < 0) {
-		error_set(err, r, "kubeconfig %s: %s %s: %s", entry->file->path, key, *ret_file,
-			strerror(-r));
-		explicit_bzero(bytes.data, bytes.length);
-		buf_free(&bytes);
-		return r;
-	}
-	*ret = buf_detach(&bytes, ret_length);
-	return *ret == NULL ? error_set(err, -ENOMEM, "out of memory") : 0;
+	r = kubeconfig_read_pem(*ret_file, ret, ret_length);
+	return r < 0 ? error_set(err, r, "kubeconfig %s: %s %s: %s", entry->file->path, key,
+			       *ret_file, strerror(-r))
+		     : 0;
 }
 
 static int

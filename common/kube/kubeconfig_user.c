@@ -3,22 +3,19 @@
  * The user's entry of a kubeconfig: token, certificate or password, and whom to impersonate (as, as-uid, as-groups, as-user-extra).
  * Its exec is read by kubeconfig_exec.c.
  *
- * What operatord cannot do is refused by name, for to leave it out would mean to run as somebody else. Impersonation becomes header
- * lines here, once: nothing else needs to know of it. https://kubernetes.io/docs/reference/access-authn-authz/authentication/#user-impersonation
+ * What operatord cannot do is refused by name, for to leave it out would mean to run as somebody else.
  */
 #include "config.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/base64.h"
+#include "common/kube/identity.h"
 #include "common/kube/kubeconfig_set.h"
 #include "common/log.h"
 #include "common/memory.h"
-
-#define HEADERS_MAX 256
 
 /* Members that change who we are and are not supported, and the way out. */
 static const struct {
@@ -101,37 +98,14 @@ read_password(const struct kubeconfig_entry *entry, const char *name, struct kub
 
 /* --- Impersonation --- */
 
-/* A value with a line break in it would be a header of its own. */
-static bool
-is_header_value(const char *text)
-{
-	size_t n = strlen(text);
-
-	if (n == 0 || text[0] == ' ' || text[n - 1] == ' ')
-		return false;
-	for (const char *c = text; *c != '\0'; c++) {
-		if ((unsigned char)*c < ' ' || *c == 0x7f)
-			return false;
-	}
-	return true;
-}
-
 static int
 add_header(const struct kubeconfig_entry *entry, const char *key, const char *header,
 	const char *value, struct kube_target *target, struct error *err)
 {
-	if (!is_header_value(value))
-		return error_set(err, -EINVAL,
-			"kubeconfig %s: %s holds a value that no HTTP header can carry",
-			entry->file->path, key);
-	if (target->n_headers == HEADERS_MAX)
-		return error_set(err, -E2BIG,
-			"kubeconfig %s: more than %d values to impersonate with", entry->file->path,
-			HEADERS_MAX);
-	target->headers =
-		xreallocarray(target->headers, target->n_headers + 1, sizeof(*target->headers));
-	target->headers[target->n_headers++] = xasprintf("%s: %s", header, value);
-	return 0;
+	int r = identity_add_header(target, header, value, err);
+
+	return r < 0 ? error_set(err, r, "kubeconfig %s: %s %s", entry->file->path, key, err->text)
+		     : 0;
 }
 
 static int
@@ -157,22 +131,6 @@ add_list(const struct kubeconfig_entry *entry, const char *key, const struct yam
 	return r;
 }
 
-/* The key is part of a header's name: what such a name can't hold goes as %XX, which the API server undoes. */
-static char *
-extra_header(const char *key)
-{
-	struct buf name = BUF_INIT;
-
-	buf_adds(&name, "Impersonate-Extra-");
-	for (const char *c = key; *c != '\0'; c++) {
-		if (isalnum((unsigned char)*c) || strchr("!#$&'*+-.^_`|~", *c) != NULL)
-			buf_addc(&name, *c);
-		else
-			buf_addf(&name, "%%%02X", (unsigned)(unsigned char)*c);
-	}
-	return buf_detach(&name, NULL);
-}
-
 static int
 read_extra(const struct kubeconfig_entry *entry, struct kube_target *target, struct error *err)
 {
@@ -187,7 +145,7 @@ read_extra(const struct kubeconfig_entry *entry, struct kube_target *target, str
 			entry->file->path, map->line, map->column, key);
 	for (const struct yaml_node *list = map->children; r == 0 && list != NULL;
 		list = list->next) {
-		char *header = extra_header(list->key);
+		char *header = identity_extra_header(list->key);
 
 		r = header == NULL ? error_set(err, -ENOMEM, "out of memory")
 				   : add_list(entry, key, list, header, target, err);

@@ -4,7 +4,7 @@ libkube_a_SOURCES = common/kube/kubeconfig.h common/kube/client.h common/kube/pa
 	common/kube/discovery.h common/kube/listwatch.h common/kube/write.h common/kube/names.h \
 	common/kube/path.c common/kube/url.h common/kube/url.c \
 	common/kube/kubeconfig.c common/kube/kubeconfig_set.h common/kube/kubeconfig_set.c common/kube/kubeconfig_user.c common/kube/kubeconfig_exec.c \
-	common/kube/kubeconfig_target.c common/kube/kubeconfig_pod.c common/kube/judge.h common/kube/judge.c \
+	common/kube/kubeconfig_target.c common/kube/kubeconfig_pod.c common/kube/identity.h common/kube/identity.c common/kube/judge.h common/kube/judge.c \
 	common/kube/credentials.h common/kube/credentials.c common/kube/renewal.h common/kube/renewal.c common/kube/client_internal.h common/kube/client.c common/kube/client_wait.c common/kube/write.c \
 	common/kube/discovery.c common/kube/discovery_find.c common/kube/discovery_list.h common/kube/discovery_list.c \
 	common/kube/watch_lines.h common/kube/watch_lines.c common/kube/listwatch_internal.h \

@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
@@ -678,6 +679,46 @@ decode(const cJSON *document, const char *name)
 	return controller;
 }
 
+/* Paths start at the directory of the file that has them: DIR for the main file, DIR/conf.d for what is dropped in. */
+START_TEST(an_identity_of_its_own)
+{
+	struct config_controller *controller;
+	char *here = realpath(".", NULL), want[PATH_MAX + 32];
+	cJSON *document;
+
+	put_text("main.yaml",
+		"version: 1\ncluster: {kubeconfig: all, context: edge}\ncontrollers:\n"
+		"- name: a\n  resource: webs.v1.example.com\n"
+		"  credentials: {tokenFile: secret/token}\n"
+		"  impersonate: {user: jane, groups: [dev], extra: {k: [v]}}\n");
+	(void)mkdir("conf.d", 0755);
+	put_text("conf.d/b.yaml",
+		"version: 1\ncontrollers:\n- name: b\n  resource: sites.v1.example.com\n"
+		"  credentials: {kubeconfig: own, clientCertificate: /c.pem, clientKey: k.pem}\n");
+	document = check("main.yaml", false, true);
+	controller = decode(document, "a");
+	(void)snprintf(want, sizeof want, "%s/secret/token", here);
+	ck_assert_str_eq(controller->token_file, want);
+	(void)snprintf(want, sizeof want, "%s/all", here);
+	ck_assert_str_eq(controller->kubeconfig, want);
+	ck_assert_str_eq(controller->context, "edge");
+	ck_assert_ptr_null(controller->certificate_file);
+	ck_assert_str_eq(json_string(controller->impersonate, "user", ""), "jane");
+	config_controller_free(controller);
+	controller = decode(document, "b");
+	(void)snprintf(want, sizeof want, "%s/conf.d/own", here);
+	ck_assert_str_eq(controller->kubeconfig, want);
+	ck_assert_ptr_null(controller->context); /* of another file */
+	ck_assert_str_eq(controller->certificate_file, "/c.pem");
+	(void)snprintf(want, sizeof want, "%s/conf.d/k.pem", here);
+	ck_assert_str_eq(controller->key_file, want);
+	ck_assert_ptr_null(controller->impersonate);
+	config_controller_free(controller);
+	cJSON_Delete(document);
+	free(here);
+}
+END_TEST
+
 static cJSON *
 check_everything(void)
 {
@@ -735,8 +776,11 @@ START_TEST(decodes_a_controller)
 	ck_assert_int_eq(c->memory_limit, 64 << 20);
 	ck_assert_int_eq(c->file_limit, 256);
 	ck_assert_str_eq(c->instance, "edge-1");
-	ck_assert_str_eq(c->kubeconfig, "/etc/operatord/kubeconfig");
-	ck_assert_str_eq(c->context, "edge");
+	ck_assert_str_eq(c->kubeconfig, "/other/kubeconfig");
+	ck_assert_str_eq(c->context, "there");
+	ck_assert_str_eq(c->token_file, "/secret/token");
+	ck_assert_ptr_null(c->certificate_file);
+	ck_assert_str_eq(json_string(c->impersonate, "user", ""), "jane");
 	ck_assert_int_eq(c->heartbeat_ns, 2 * NSEC_PER_SEC);
 	ck_assert_str_eq(json_string(c->vars, "node", ""), "node-1");
 	ck_assert_str_eq(json_string(c->vars, "zone", ""), "eu-1");
@@ -831,7 +875,7 @@ END_TEST
 START_TEST(refuses_documents_that_do_not_fit)
 {
 	static const char *const optional[] = {"selector", "fieldSelector", "status",
-		"statusOnError", "limits", "cluster", "vars"};
+		"statusOnError", "limits", "cluster", "vars", "credentials", "impersonate"};
 	cJSON *document = check_everything(), *copy;
 	const cJSON *whole = json_get(document, "controllers", "web", NULL), *member;
 	struct buf bytes = BUF_INIT;
@@ -1157,6 +1201,7 @@ config_suite(void)
 	tcase_add_test(tc, large_files);
 	tcase_add_test(tc, many_problems);
 	tcase_add_test(tc, many_controllers);
+	tcase_add_test(tc, an_identity_of_its_own);
 	tcase_add_test(tc, warnings);
 	tcase_add_test(tc, decodes_the_supervisor);
 	tcase_add_test(tc, decodes_a_controller);

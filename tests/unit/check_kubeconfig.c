@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/buf.h"
+#include "common/kube/identity.h"
 #include "common/kube/kubeconfig.h"
 #include "common/memory.h"
 #include "kube_fixture.h"
@@ -168,6 +170,104 @@ START_TEST(test_impersonation)
 	for (size_t i = 0; i < t->n_headers; i++)
 		ck_assert_str_eq(t->headers[i], lines[i]);
 	kube_target_free(t);
+}
+END_TEST
+
+/* --- another identity than the kubeconfig's --- */
+
+#define MANY "token: abc, as: john, as-groups: [admins]"
+
+static struct kube_target *
+load_as(const char *user, const struct kube_identity *identity, int want, struct error *err)
+{
+	struct buf text = BUF_INIT;
+	struct kube_target *t;
+
+	buf_addf(&text, BASE "users: [{name: u, user: {%s}}]\n", user);
+	t = load_text(text.data, NULL, err);
+	ck_assert_msg(t != NULL, "%s", err->text);
+	ck_assert_int_eq(identity_apply(identity, t, err), want);
+	buf_free(&text);
+	return t;
+}
+
+START_TEST(test_nobody_else)
+{
+	struct error err = {0};
+	struct kube_target *t = load_as(MANY, &(struct kube_identity){0}, 0, &err);
+
+	ck_assert_str_eq(t->token, "abc");
+	ck_assert_uint_eq(t->n_headers, 2);
+	kube_target_free(t);
+}
+END_TEST
+
+/* Nothing of the user who was there stays: neither what proves him nor whom he acts for. */
+START_TEST(test_token_file_replaces_all)
+{
+	static const char *const users[] = {MANY, "username: a, password: b",
+		"exec: {command: x, " V1BETA1 "}", "tokenFile: other",
+		"client-certificate-data: 'Zg==', client-key-data: 'Zg=='"};
+	struct error err = {0};
+	struct kube_target *t =
+		load_as(users[_i], &(struct kube_identity){.token_file = "/t"}, 0, &err);
+
+	ck_assert_str_eq(t->token_file, "/t");
+	ck_assert_ptr_null(t->token);
+	ck_assert_ptr_null(t->basic);
+	ck_assert_ptr_null(t->exec);
+	ck_assert_ptr_null(t->cert_pem);
+	ck_assert_ptr_null(t->key_pem);
+	ck_assert_uint_eq(t->n_headers, 0);
+	ck_assert_ptr_nonnull(strstr(t->source, ", token file /t"));
+	kube_target_free(t);
+}
+END_TEST
+
+START_TEST(test_certificate_replaces_all)
+{
+	char *cert = fixture_file(dir, "c.pem", "CERT"), *key = fixture_file(dir, "k.pem", "KEY");
+	struct error err = {0};
+	struct kube_target *t = load_as(MANY,
+		&(struct kube_identity){.certificate_file = cert, .key_file = key}, 0, &err);
+
+	ck_assert_str_eq(t->cert_pem, "CERT");
+	ck_assert_str_eq(t->key_pem, "KEY");
+	ck_assert_str_eq(t->key_file, key);
+	ck_assert_ptr_null(t->token);
+	ck_assert_uint_eq(t->n_headers, 0);
+	kube_target_free(t);
+	t = load_as(MANY, &(struct kube_identity){.certificate_file = cert, .key_file = "/no/key"},
+		-ENOENT, &err);
+	ck_assert_ptr_nonnull(strstr(err.text, "clientKey /no/key: No such file"));
+	kube_target_free(t);
+	free(cert);
+	free(key);
+}
+END_TEST
+
+START_TEST(test_impersonation_of_a_controller)
+{
+	static const char *const lines[] = {"Impersonate-User: jane", "Impersonate-Uid: 7",
+		"Impersonate-Group: dev", "Impersonate-Group: ops", "Impersonate-Extra-a%2Fb: c"};
+	cJSON *groups = cJSON_Parse("[\"dev\", \"ops\"]"),
+	      *extra = cJSON_Parse("{\"a/b\": [\"c\"]}");
+	struct error err = {0};
+	struct kube_target *t = load_as(MANY,
+		&(struct kube_identity){.user = "jane", .uid = "7", .groups = groups, .extra = extra},
+		0, &err);
+
+	ck_assert_str_eq(t->token, "abc");
+	ck_assert_uint_eq(t->n_headers, sizeof(lines) / sizeof(lines[0]));
+	for (size_t i = 0; i < t->n_headers; i++)
+		ck_assert_str_eq(t->headers[i], lines[i]);
+	ck_assert_ptr_nonnull(strstr(t->source, ", as jane"));
+	kube_target_free(t);
+	t = load_as(MANY, &(struct kube_identity){.user = "a\r\nX: y"}, -EINVAL, &err);
+	ck_assert_ptr_nonnull(strstr(err.text, "impersonate holds a value"));
+	kube_target_free(t);
+	cJSON_Delete(groups);
+	cJSON_Delete(extra);
 }
 END_TEST
 
@@ -434,6 +534,10 @@ main(void)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, test_whole);
 	tcase_add_test(tc, test_impersonation);
+	tcase_add_test(tc, test_nobody_else);
+	tcase_add_test(tc, test_certificate_replaces_all);
+	tcase_add_test(tc, test_impersonation_of_a_controller);
+	tcase_add_loop_test(tc, test_token_file_replaces_all, 0, 5);
 	tcase_add_loop_test(tc, test_refusals, 0, COUNT(refusals));
 	tcase_add_loop_test(tc, test_taken, 0, COUNT(taken));
 	tcase_add_test(tc, test_exec);
