@@ -94,7 +94,7 @@ on_ping(void *data)
 {
 	struct notify *notify = data;
 
-	notify_send(notify, "WATCHDOG=1");
+	(void)notify_send(notify, "WATCHDOG=1"); /* the next one follows in time */
 	loop_timer_set(notify->timer, notify->ping_ns);
 }
 
@@ -129,14 +129,13 @@ notify_free(struct notify *notify)
 	free(notify);
 }
 
-void
+bool
 notify_send(const struct notify *notify, const char *lines)
 {
-	if (notify->fd < 0)
-		return;
 	/* Each time by address: a service manager that starts anew has a new socket there. */
-	(void)sendto(notify->fd, lines, strlen(lines), MSG_NOSIGNAL | MSG_DONTWAIT,
-		(const struct sockaddr *)&notify->address, notify->address_length);
+	return notify->fd < 0 ||
+	       sendto(notify->fd, lines, strlen(lines), MSG_NOSIGNAL | MSG_DONTWAIT,
+		       (const struct sockaddr *)&notify->address, notify->address_length) >= 0;
 }
 
 int64_t

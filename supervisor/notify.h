@@ -3,6 +3,7 @@
 #ifndef SUPERVISOR_NOTIFY_H
 #define SUPERVISOR_NOTIFY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include "common/loop/loop.h"
 
@@ -15,8 +16,9 @@ struct notify;
  */
 struct notify *notify_new(struct loop *loop);
 void notify_free(struct notify *notify);
-/* One message: lines of VARIABLE=VALUE. What can't be sent at once is dropped: whoever listens must not hold us up. */
-void notify_send(const struct notify *notify, const char *lines);
+/* One message: lines of VARIABLE=VALUE. false: whoever listens does not take it now (a full queue, a service manager that starts anew), and must not hold us up:
+ * to be sent again later if it matters. */
+bool notify_send(const struct notify *notify, const char *lines);
 /* Time between pings, 0: no watchdog. */
 int64_t notify_ping_ns(const struct notify *notify);
 

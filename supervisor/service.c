@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The words for the service manager: READY, RELOADING, STOPPING, and a status line for systemctl status: how many workers are live, which are in trouble, and
- * how the last reload went. It is sent when it has changed and only then; what changed is looked at each time the loop is about to wait.
+ * how the last reload went. It is sent when it has changed and only then; what changed is looked at each time the loop is about to wait. What is not taken is
+ * sent again, the newest only.
  */
 #include "config.h"
 
@@ -18,10 +19,13 @@
 #include "supervisor/notify.h"
 #include "supervisor/service.h"
 
-#define STATUS_MAX  500
-#define NAMED_MAX   3 /* workers in trouble that are named, the others are counted */
-#define RESULT_MAX  200
-#define MARGIN_USEC 2000000
+#define STATUS_MAX   500
+#define NAMED_MAX    3 /* workers in trouble that are named, the others are counted */
+#define RESULT_MAX   200
+#define LINES_MAX    100
+#define RETRY_MIN_NS (100 * NSEC_PER_MSEC)
+#define RETRY_MAX_NS (5 * NSEC_PER_SEC)
+#define MARGIN_USEC  2000000
 
 struct service {
 	struct supervisor *sup;
@@ -29,6 +33,9 @@ struct service {
 	struct loop_prepare *prepare;
 	char result[RESULT_MAX]; /* of the last reload, "": there was none */
 	char told[STATUS_MAX];   /* the last status sent */
+	char unsent[LINES_MAX];  /* lines that were not taken, "": none */
+	struct loop_timer *retry;
+	int64_t retry_ns;
 	bool ready;
 };
 
@@ -77,18 +84,41 @@ write_status(const struct service *service, char out[STATUS_MAX])
 		*service->result ? "; " : "", service->result);
 }
 
+static void
+try_again_later(struct service *service)
+{
+	service->told[0] = '\0';
+	loop_timer_set(service->retry, service->retry_ns);
+	service->retry_ns =
+		service->retry_ns * 2 < RETRY_MAX_NS ? service->retry_ns * 2 : RETRY_MAX_NS;
+}
+
 /* Sends the status if it differs from the last one, behind the lines in `before`. */
 static void
 send_status(struct service *service, const char *before)
 {
-	char status[STATUS_MAX], message[STATUS_MAX + 100];
+	char status[STATUS_MAX], message[STATUS_MAX + LINES_MAX];
 
 	write_status(service, status);
-	if (!*before && strcmp(status, service->told) == 0)
+	if (*before)
+		(void)snprintf(service->unsent, sizeof(service->unsent), "%s", before);
+	else if (loop_timer_active(service->retry) || strcmp(status, service->told) == 0)
 		return;
+	(void)snprintf(message, sizeof(message), "%s%s", service->unsent, status);
+	if (!notify_send(service->notify, message)) {
+		try_again_later(service);
+		return;
+	}
 	memcpy(service->told, status, sizeof(status));
-	(void)snprintf(message, sizeof(message), "%s%s", before, status);
-	notify_send(service->notify, message);
+	service->unsent[0] = '\0';
+	service->retry_ns = RETRY_MIN_NS;
+	loop_timer_clear(service->retry);
+}
+
+static void
+on_retry(void *data)
+{
+	send_status(data, "");
 }
 
 static void
@@ -108,6 +138,8 @@ service_new(struct supervisor *sup, struct loop *loop)
 	service->sup = sup;
 	service->notify = notify_new(loop);
 	service->prepare = loop_prepare_new(loop, on_prepare, service);
+	service->retry = loop_timer_new(loop, on_retry, service);
+	service->retry_ns = RETRY_MIN_NS;
 	return service;
 }
 
@@ -117,6 +149,7 @@ service_free(struct service *service)
 	if (!service)
 		return;
 	loop_prepare_free(service->prepare);
+	loop_timer_free(service->retry);
 	notify_free(service->notify);
 	free(service);
 }
@@ -133,7 +166,7 @@ service_ready(struct service *service)
 void
 service_reloading(struct service *service)
 {
-	char lines[64];
+	char lines[LINES_MAX];
 
 	if (!service)
 		return;
@@ -169,7 +202,7 @@ void
 service_stopping(struct service *service)
 {
 	const struct sup_shared *shared;
-	char lines[80];
+	char lines[LINES_MAX];
 
 	if (!service)
 		return;

@@ -18,14 +18,20 @@ static int fd = -1;
 static char last[700]; /* the latest message that was read */
 
 static void
-start(const char *top, const char *names)
+listen_(void)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 
-	site_open(&site, top, names);
 	(void)snprintf(address.sun_path, sizeof(address.sun_path), "%s", site.notify);
 	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	ck_assert_int_eq(bind(fd, (const struct sockaddr *)&address, sizeof(address)), 0);
+}
+
+static void
+start(const char *top, const char *names)
+{
+	site_open(&site, top, names);
+	listen_();
 	site_start(&site);
 }
 
@@ -108,16 +114,29 @@ START_TEST(test_a_reload_ends_ready)
 }
 END_TEST
 
+/* A service manager that is not there for a while (it executes itself anew, say) still hears that we are ready, and what is true by then. */
+START_TEST(test_what_is_not_taken_is_sent_again)
+{
+	site_open(&site, "", "a");
+	site_start(&site);
+	WAIT_FOR(site_is(&site, "a", "live"));
+	listen_();
+	WAIT_FOR(heard("READY=1\nSTATUS=1 of 1 worker live", ""));
+	ck_assert_int_eq(site_stop(&site, SIGTERM), 0);
+}
+END_TEST
+
 /* Three by name, the rest as a number; those on their way to live are in no trouble. */
 START_TEST(test_the_status_names_who_is_in_trouble)
 {
 	start("", "a invalid1 invalid2 invalid3 invalid4 invalid5");
-	/* In whatever order they get there. */
-	WAIT_FOR(heard("STATUS=", "=1 of 6 workers live (invalid") &&
+	/* In whatever order they get there, with READY or after it. */
+	WAIT_FOR(next() && strstr(last, "STATUS=1 of 6 workers live (invalid") &&
 		 strstr(last, ": config-invalid, and 2 more in trouble)"));
 	site_write_main(&site, "", "a invalid3");
 	ck_assert_int_eq(kill(site.pid, SIGHUP), 0);
-	WAIT_FOR(heard("STATUS=", "=1 of 2 workers live (invalid3: config-invalid); reloaded: "));
+	WAIT_FOR(next() &&
+		 strstr(last, "STATUS=1 of 2 workers live (invalid3: config-invalid); reloaded: "));
 	ck_assert_int_eq(site_stop(&site, SIGTERM), 0);
 }
 END_TEST
@@ -134,6 +153,7 @@ main(void)
 	tcase_add_test(told, test_ready_comes_with_the_workers);
 	tcase_add_test(told, test_a_bad_configuration_is_never_ready);
 	tcase_add_test(told, test_a_reload_ends_ready);
+	tcase_add_test(told, test_what_is_not_taken_is_sent_again);
 	tcase_add_test(told, test_the_status_names_who_is_in_trouble);
 	suite_add_tcase(suite, told);
 	srunner_run_all(runner, CK_NORMAL);
