@@ -24,6 +24,7 @@ struct yaml_node {
 	char *key;            /* in a map, else NULL */
 	char *text;           /* a scalar as written (unquoted), NUL-terminated; NULL for lists and maps */
 	size_t length;
+	const void *origin;   /* NULL; for a caller that puts trees of several files together */
 	struct yaml_node *children, *next; /* in order of the document */
 };
 

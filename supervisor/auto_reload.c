@@ -36,6 +36,7 @@ struct auto_reload {
 	const char *main_name; /* the last part of its path */
 	const char *main_path;
 	const struct config_state *loaded;
+	cJSON *const *templates;
 	void (*changed)(void *data);
 	void *data;
 	char *directories[DIRECTORIES];
@@ -183,6 +184,7 @@ take(struct auto_reload *watch, struct config_state *ret)
 {
 	put_watches(watch); /* first: what changes after the look is an event */
 	config_state_take(watch->main_path, ret);
+	config_state_add(ret, *watch->templates);
 	return config_state_same(watch->loaded, ret);
 }
 
@@ -223,7 +225,7 @@ on_look(void *data)
 
 struct auto_reload *
 auto_reload_new(struct loop *loop, const char *main_path, const struct config_state *loaded,
-	void (*changed)(void *data), void *data)
+	cJSON *const *templates, void (*changed)(void *data), void *data)
 {
 	struct auto_reload *watch = xcalloc(1, sizeof(*watch));
 	const char *slash = strrchr(main_path, '/');
@@ -232,6 +234,7 @@ auto_reload_new(struct loop *loop, const char *main_path, const struct config_st
 		.main_name = slash ? slash + 1 : main_path,
 		.main_path = main_path,
 		.loaded = loaded,
+		.templates = templates,
 		.changed = changed,
 		.data = data,
 		.fd = -1};

@@ -13,9 +13,9 @@
 
 struct auto_reload;
 
-/* loaded is how the files looked just before they were last read; it and the path must outlive this. changed comes from the loop. */
+/* loaded is how the files looked just before they were last read, templates the paths that config_state_add() takes; they and the path must outlive this. changed comes from the loop. */
 struct auto_reload *auto_reload_new(struct loop *loop, const char *main_path,
-	const struct config_state *loaded, void (*changed)(void *data), void *data);
+	const struct config_state *loaded, cJSON *const *templates, void (*changed)(void *data), void *data);
 void auto_reload_free(struct auto_reload *watch);
 
 #endif

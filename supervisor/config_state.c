@@ -122,6 +122,7 @@ config_state_take(const char *main_path, struct config_state *ret)
 {
 	char *directory = config_state_directory(main_path, false),
 	     *dropped = config_state_directory(main_path, true);
+	int64_t at_ns = clock_wall_ns();
 	struct look look = {0};
 
 	int fd = open_directory(&look, directory, "./");
@@ -130,9 +131,21 @@ config_state_take(const char *main_path, struct config_state *ret)
 	add_file(&look, AT_FDCWD, main_path);
 	add_dropped(&look, dropped);
 	int64_t ago_ns = clock_wall_ns() - look.newest_ns;
-	*ret = (struct config_state){look.hash, ago_ns < TICK_NS && ago_ns > -TICK_NS};
+	*ret = (struct config_state){look.hash, ago_ns < TICK_NS && ago_ns > -TICK_NS, at_ns};
 	free(directory);
 	free(dropped);
+}
+
+void
+config_state_add(struct config_state *state, const cJSON *paths)
+{
+	struct look look = {.hash = state->hash};
+	const cJSON *path;
+
+	cJSON_ArrayForEach(path, paths) add_file(&look, AT_FDCWD, path->valuestring);
+	state->hash = look.hash;
+	if (look.newest_ns > state->at_ns - TICK_NS)
+		state->racy = true;
 }
 
 bool

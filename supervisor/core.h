@@ -36,6 +36,7 @@ struct supervisor {
 	struct sup_waiter *waiters; /* for the one under way */
 	struct sup_waiter *queued;  /* for the next one, which follows it */
 	bool reload_again;
+	cJSON *templates;                /* paths that children name as their files */
 	struct config_state loaded;      /* the files just before they were last read */
 	struct auto_reload *auto_reload; /* reload: auto, else NULL */
 	bool last_reload_good;
@@ -89,6 +90,8 @@ void sup_report_clear(struct sup_report *report);
 /* Reads the configuration anew; done may be NULL, may be called from inside. One at a time: asked for during another, or before the first is applied, it follows that. */
 void reload_start(
 	struct supervisor *sup, void (*done)(void *data, int code, const char *text), void *data);
+/* Notes the files that children name as templates, from a check that began when sup->loaded was taken. */
+void reload_note_templates(struct supervisor *sup, const cJSON *document);
 /* Begins or ends looking at the files, as reload: says. */
 void reload_watch(struct supervisor *sup);
 /* Starts what was asked for meanwhile. */

@@ -107,6 +107,25 @@ finish(struct supervisor *sup, int code, struct sup_report *report)
 	sup_report_clear(report);
 }
 
+void
+reload_note_templates(struct supervisor *sup, const cJSON *document)
+{
+	const cJSON *file, *path;
+
+	cJSON_Delete(sup->templates);
+	sup->templates = cJSON_CreateArray();
+	cJSON_ArrayForEach(file, json_get(document, "files", NULL))
+	{
+		cJSON_ArrayForEach(path, json_get(file, "templates", NULL))
+		{
+			if (cJSON_IsString(path))
+				cJSON_AddItemToArray(
+					sup->templates, cJSON_CreateString(path->valuestring));
+		}
+	}
+	config_state_add(&sup->loaded, sup->templates);
+}
+
 static void start(struct supervisor *sup);
 
 static void
@@ -117,6 +136,8 @@ on_checked(void *data, cJSON *document, const struct error *err)
 	int code = EXIT_CONFIG;
 
 	sup->checker = NULL;
+	if (document)
+		reload_note_templates(sup, document);
 	if (document)
 		code = reload_apply(sup, document, &report);
 	else
@@ -187,7 +208,8 @@ reload_watch(struct supervisor *sup)
 {
 	if (sup->config.reload_auto && !sup->auto_reload) {
 		sup->auto_reload = auto_reload_new(
-			sup->loop, sup->options->config_path, &sup->loaded, on_changed, sup);
+			sup->loop, sup->options->config_path, &sup->loaded,
+			&sup->templates, on_changed, sup);
 	} else if (!sup->config.reload_auto) {
 		auto_reload_free(sup->auto_reload);
 		sup->auto_reload = NULL;

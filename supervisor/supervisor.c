@@ -149,6 +149,8 @@ first_config(struct supervisor *sup, cJSON **ret_document)
 
 	if (!document && sup->stopping)
 		return EXIT_STOPPED;
+	if (document)
+		reload_note_templates(sup, document);
 	bool good = document && json_bool(document, "valid", false) &&
 		    config_decode_supervisor(document, &sup->config, &err) == 0;
 	if (err.code)
@@ -312,6 +314,7 @@ tear_down(struct supervisor *sup)
 		free(sup->files[i].path);
 	free(sup->files);
 	config_supervisor_clear(&sup->config);
+	cJSON_Delete(sup->templates);
 }
 
 int

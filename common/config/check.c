@@ -18,6 +18,7 @@
 #include "common/config/effective.h"
 #include "common/config/place.h"
 #include "common/config/syntax.h"
+#include "common/config/template_file.h"
 #include "common/config/validate.h"
 #include "common/json.h"
 #include "common/memory.h"
@@ -47,15 +48,17 @@ read_tree(struct config_file *file)
 	struct yaml_place_error error = {0};
 
 	file->tree = yaml_parse(file->bytes.data, file->bytes.length, &error);
-	if (file->tree)
+	if (file->tree) {
+		template_files_read(file);
 		file->settings = validate_file(
 			file->tree, file->main ? SCHEMA_MAIN : SCHEMA_FRAGMENT, &file->problems);
-	else
+	} else {
 		problems_add(&file->problems, error.line, error.column, "", "%s%s", error.text,
 			is_about_expression(file, error.line)
 				? "; an expression with ': ', ' #', ',' or braces needs quotes: "
 				  "\"${...}\""
 				: "");
+	}
 }
 
 static void
@@ -142,7 +145,8 @@ report_template(void *data, const struct template_problem *problem)
 {
 	const struct checker_entry *entry = data;
 	const struct yaml_node *node = place_find(entry->node, problem->path);
-	const struct buf *bytes = &entry->file->bytes;
+	const struct config_file *file = template_file_of(node);
+	const struct buf *bytes = file ? &file->bytes : &entry->file->bytes;
 	char path[2 * TEMPLATE_PATH_MAX];
 	int line, column;
 
@@ -154,10 +158,11 @@ report_template(void *data, const struct template_problem *problem)
 	snprintf(path, sizeof path, "%s%s%.255s", entry->path, problem->path[0] ? "." : "",
 		problem->path);
 	if (problem->expression[0])
-		problems_add(&entry->file->problems, line, column, path, "%s (in %s)",
-			problem->text, problem->expression);
+		problems_add_in(&entry->file->problems, template_file_path(node), line, column,
+			path, "%s (in %s)", problem->text, problem->expression);
 	else
-		problems_add(&entry->file->problems, line, column, path, "%s", problem->text);
+		problems_add_in(&entry->file->problems, template_file_path(node), line, column,
+			path, "%s", problem->text);
 }
 
 /*

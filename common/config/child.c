@@ -177,8 +177,13 @@ child_check(struct validator *v, const struct yaml_node *child, bool literal)
 	bool anywhere = child_ties_check(v, child);
 	size_t back;
 
-	if (!template)
+	if (!template) {
+		back = validator_key(v, "template");
+		if (!yaml_get(child, "file"))
+			complain(v, child, "is missing; write it here, or file with its path");
+		validator_back(v, back);
 		return;
+	}
 	back = validator_key(v, "template");
 	if (template->type != YAML_MAP) {
 		complain(v, template, "expected an object with apiVersion, kind and metadata");

@@ -82,7 +82,7 @@ struct config_supervisor {
 /*
  * The checker's document:
  * {"valid": bool, "errors": ["file:line:column: path: problem", ...], "warnings": [...],
- *  "files": [{"path": "...", "valid": bool, "main": bool, "controllers": ["name", ...]}],
+ *  "files": [{"path": "...", "valid": bool, "main": bool, "controllers": ["name", ...], "templates": ["path that `file` names", ...]}],
  *  "supervisor": {...}, "controllers": {"nginx": {...}, ...}}
  * "valid" is false only when the main file is not usable (then "supervisor" and "controllers" are absent). A bad conf.d file is "valid": false in files, with its controllers' names as
  * far as they could be read; they are not in "controllers".

@@ -35,6 +35,10 @@ describe_file(const struct checker *c, const struct config_file *file)
 	for (size_t i = 0; i < c->n_entries; i++)
 		if (c->entries[i].file == file && c->entries[i].name)
 			cJSON_AddItemToArray(names, cJSON_CreateString(c->entries[i].name));
+	names = cJSON_AddArrayToObject(object, "templates");
+	for (size_t i = 0; i < file->n_templates; i++)
+		cJSON_AddItemToArray(names, json_new_string(file->templates[i]->path,
+						    strlen(file->templates[i]->path)));
 	return object;
 }
 

@@ -20,6 +20,7 @@
 
 #include "common/config/check.h"
 #include "common/config/files.h"
+#include "common/config/template_file.h"
 #include "common/memory.h"
 
 #define TOTAL_MAX (32u << 20) /* bytes of all files */
@@ -82,8 +83,8 @@ read_all(int fd, size_t size, struct buf *bytes)
 	return bytes->failed ? -ENOMEM : 0;
 }
 
-static void
-load(struct config_file *file, int dirfd, const char *name)
+void
+config_file_read(struct config_file *file, int dirfd, const char *name)
 {
 	/* Not to wait for a pipe's writer, nor to get a terminal. */
 	int fd = openat(dirfd, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -185,7 +186,7 @@ load_names(struct config_files *files, int dirfd, char **names, size_t n)
 				"not read: the files before it have more than %u MiB",
 				TOTAL_MAX >> 20);
 		else
-			load(file, dirfd, names[i]);
+			config_file_read(file, dirfd, names[i]);
 		total += file->bytes.length;
 	}
 }
@@ -260,7 +261,7 @@ config_files_load(struct config_files *files, const char *main_path)
 		problems_add(
 			&main->problems, 0, 0, "", "can't open its directory: %s", strerror(errno));
 	} else {
-		load(main, fd, *name ? name : ".");
+		config_file_read(main, fd, *name ? name : ".");
 		if (is_safe(fd, &st, true, "its directory", &main->problems))
 			load_directory(files, fd, &problems);
 	}
@@ -280,6 +281,7 @@ config_files_clear(struct config_files *files)
 		free(file->path);
 		buf_free(&file->bytes);
 		problems_clear(&file->problems);
+		template_files_clear(file);
 		yaml_free(file->tree);
 		cJSON_Delete(file->settings);
 	}

@@ -20,6 +20,8 @@ struct config_file {
 	/* filled by the checker */
 	struct yaml_node *tree;
 	cJSON *settings;
+	struct config_file **templates; /* that its children name (template_file.h) */
+	size_t n_templates;
 };
 
 struct config_files {
@@ -31,6 +33,8 @@ struct config_files {
 /* Reads all. Trouble with a file is a problem of that file; with a directory, of the main file. */
 void config_files_load(struct config_files *files, const char *main_path);
 void config_files_clear(struct config_files *files);
+/* Reads one file, held to the same rules; what is wrong becomes its problem. */
+void config_file_read(struct config_file *file, int dirfd, const char *name);
 /* A name in conf.d that is read: *.yaml and *.yml, but for those of editors and of links that swap a whole directory. */
 bool config_file_wanted(const char *name);
 

@@ -16,6 +16,7 @@ libconfig_a_SOURCES = common/config/config.h common/config/check.h \
 	common/config/selector.c \
 	common/config/special_value.c \
 	common/config/syntax.c common/config/syntax.h \
+	common/config/template_file.c common/config/template_file.h \
 	common/config/templates.c \
 	common/config/validate.c common/config/validate.h \
 	common/config/value.c common/config/value.h

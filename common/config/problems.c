@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/buf.h"
 #include "common/config/problems.h"
@@ -24,13 +25,12 @@ cut(struct buf *b, size_t length)
 	buf_adds(b, "...");
 }
 
-void
-problems_add(
-	struct problems *problems, int line, int column, const char *path, const char *format, ...)
+static void
+add(struct problems *problems, const char *file, int line, int column, const char *path,
+	const char *format, va_list args)
 {
 	struct buf text = BUF_INIT;
 	struct problem *problem;
-	va_list args;
 
 	if (problems->n == PROBLEMS_MAX) {
 		problems->dropped++;
@@ -41,24 +41,48 @@ problems_add(
 		cut(&text, TEXT_MAX / 2);
 		buf_adds(&text, ": ");
 	}
-	va_start(args, format);
 	buf_vaddf(&text, format, args);
-	va_end(args);
 	cut(&text, TEXT_MAX);
 	utf8_clean_line(text.data);
 	problems->list = xreallocarray(problems->list, problems->n + 1, sizeof *problems->list);
 	problem = &problems->list[problems->n];
-	*problem = (struct problem){.line = line, .column = column, .order = problems->n};
+	*problem = (struct problem){
+		.line = line, .column = column, .order = problems->n, .file = file};
 	problem->text = xstrdup(text.data);
 	problems->n++;
 	buf_free(&text);
+}
+
+void
+problems_add(
+	struct problems *problems, int line, int column, const char *path, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	add(problems, NULL, line, column, path, format, args);
+	va_end(args);
+}
+
+void
+problems_add_in(struct problems *problems, const char *file, int line, int column,
+	const char *path, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	add(problems, file, line, column, path, format, args);
+	va_end(args);
 }
 
 static int
 by_place(const void *left, const void *right)
 {
 	const struct problem *a = left, *b = right;
+	int order = strcmp(a->file ? a->file : "", b->file ? b->file : "");
 
+	if (order)
+		return order;
 	if (a->line != b->line)
 		return a->line < b->line ? -1 : 1;
 	if (a->column != b->column)
@@ -75,13 +99,14 @@ problems_report(struct problems *problems, const char *file, cJSON *array)
 		qsort(problems->list, problems->n, sizeof *problems->list, by_place);
 	for (size_t i = 0; i < problems->n; i++) {
 		const struct problem *problem = &problems->list[i];
+		const char *where = problem->file ? problem->file : file;
 
 		buf_reset(&line);
 		if (problem->line)
-			buf_addf(&line, "%s:%d:%d: %s", file, problem->line, problem->column,
+			buf_addf(&line, "%s:%d:%d: %s", where, problem->line, problem->column,
 				problem->text);
 		else
-			buf_addf(&line, "%s: %s", file, problem->text);
+			buf_addf(&line, "%s: %s", where, problem->text);
 		cJSON_AddItemToArray(array, json_new_string(line.data, line.length));
 	}
 	buf_reset(&line);

@@ -12,6 +12,7 @@ struct problem {
 	int line, column; /* from 1; 0: of the file as a whole */
 	size_t order;
 	char *text; /* "path: problem" */
+	const char *file; /* where it is when that is not the file it is reported for, else NULL; outlives the problem */
 };
 
 struct problems {
@@ -22,6 +23,9 @@ struct problems {
 /* path may be "". The text becomes one line of at most about 1 000 bytes. */
 void problems_add(struct problems *problems, int line, int column, const char *path,
 	const char *format, ...) __attribute__((format(printf, 5, 6)));
+/* The same for a problem in another file, which the one it is reported for reads in. */
+void problems_add_in(struct problems *problems, const char *file, int line, int column,
+	const char *path, const char *format, ...) __attribute__((format(printf, 6, 7)));
 /* Appends "FILE:LINE:COLUMN: TEXT" to a JSON array, in order of the place. */
 void problems_report(struct problems *problems, const char *file, cJSON *array);
 void problems_clear(struct problems *problems);

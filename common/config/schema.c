@@ -159,9 +159,10 @@ const struct schema_key schema_keys[] = {
 	 MEANS "the template holds no expressions: ${ is text"},
 	{"conflict", SCHEMA_WORD, WHERE SCHEMA_CHILD, "force", .words = "force fail",
 	 MEANS "fields that another manager owns: take them, or report the conflict"},
-	{"template", SCHEMA_TEMPLATE, WHERE SCHEMA_CHILD, .required = true,
+	{"template", SCHEMA_TEMPLATE, WHERE SCHEMA_CHILD,
 	 MEANS "the object; apiVersion and kind are literals, its namespace is the parent's"},
-	{"file", SCHEMA_LATER, WHERE SCHEMA_CHILD},
+	{"file", SCHEMA_FILE, WHERE SCHEMA_CHILD,
+	 MEANS "a YAML file that holds the template, one object, in the directory of this file or below it"},
 	{"let", SCHEMA_LATER, WHERE SCHEMA_CHILD},
 	{"forEach", SCHEMA_LATER, WHERE SCHEMA_CHILD},
 	{"dependsOn", SCHEMA_LATER, WHERE SCHEMA_CHILD},
@@ -245,7 +246,7 @@ schema_suggest(enum schema_place place, const char *prefix, const char *written)
 bool
 schema_is_leaf(const struct schema_key *key)
 {
-	return key->type != SCHEMA_MAP && key->type != SCHEMA_LATER;
+	return key->type != SCHEMA_MAP && key->type != SCHEMA_FILE && key->type != SCHEMA_LATER;
 }
 
 static void
@@ -304,6 +305,7 @@ schema_describe(const struct schema_key *key, struct buf *out)
 		[SCHEMA_TEXT_LISTS] = "a map of lists of texts",
 		[SCHEMA_CONDITION] = "true, false or an expression",
 		[SCHEMA_TEMPLATE] = "an object with expressions",
+		[SCHEMA_FILE] = "a path in place of template",
 		[SCHEMA_STATUS] = "a map with expressions",
 		[SCHEMA_LATER] = "not supported yet",
 	};

@@ -43,6 +43,7 @@ enum schema_type {
 	SCHEMA_TEXT_LISTS, /* name: a list of texts */
 	SCHEMA_CONDITION,  /* true, false or one expression */
 	SCHEMA_TEMPLATE,   /* a child's object */
+	SCHEMA_FILE,       /* a file with a child's object, read by the checker */
 	SCHEMA_STATUS,     /* a template of a status */
 	/* refused */
 	SCHEMA_LATER, /* a name that is taken, for what is not supported yet */
@@ -71,7 +72,7 @@ unsigned schema_places_of(const char *path);
 const char *schema_place_name(unsigned places);
 /* The supported key below prefix ("" or "retry.") nearest to what was written, without the prefix; NULL if nothing is near. */
 const char *schema_suggest(enum schema_place place, const char *prefix, const char *written);
-/* True for keys that hold a value of their own (neither maps of keys nor refused): what defaults, decoding and printing walk over. */
+/* True for keys that hold a value of their own (neither maps of keys, nor files, nor refused): what defaults, decoding and printing walk over. */
 bool schema_is_leaf(const struct schema_key *key);
 /* "duration, 1s to 1h", "force or fail": for messages and --schema. */
 void schema_describe(const struct schema_key *key, struct buf *out);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "common/config/config.h"
+#include "common/config/template_file.h"
 #include "common/config/validate.h"
 #include "common/config/value.h"
 
@@ -64,7 +65,7 @@ complain(struct validator *v, const struct yaml_node *node, const char *format, 
 	va_start(args, format);
 	vsnprintf(text, sizeof text, format, args);
 	va_end(args);
-	problems_add(v->problems, has_place ? node->line : node->key_line,
+	problems_add_in(v->problems, template_file_path(node), has_place ? node->line : node->key_line,
 		has_place ? node->column : node->key_column, v->path.data, "%s", text);
 }
 
@@ -78,7 +79,7 @@ complain_key(struct validator *v, const struct yaml_node *node, const char *form
 	va_start(args, format);
 	vsnprintf(text, sizeof text, format, args);
 	va_end(args);
-	problems_add(v->problems, has_key ? node->key_line : node->line,
+	problems_add_in(v->problems, template_file_path(node), has_key ? node->key_line : node->line,
 		has_key ? node->key_column : node->column, v->path.data, "%s", text);
 }
 
@@ -246,6 +247,8 @@ key_value(struct validator *v, const struct schema_key *key, const struct yaml_n
 		return free_value(v, node, literal_of(parent));
 	case SCHEMA_STATUS:
 		return status_value(v, key, node);
+	case SCHEMA_FILE:
+		return NULL; /* template_file.c has put what it holds in the template's place */
 	case SCHEMA_LATER:
 		complain_key(v, node, "not supported yet");
 		return NULL;

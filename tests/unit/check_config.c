@@ -349,9 +349,134 @@ START_TEST(greeting_goes_into_conf_d)
 }
 END_TEST
 
-/* --- conf.d --- */
+/* --- file: --- */
 
 #define WEB(name) "version: 1\ncontrollers:\n- {name: " name ", resource: webs.v1.example.com}\n"
+#define FILE_CHILD(path) \
+	"version: 1\ncontrollers:\n- name: web\n  resource: webs.v1.example.com\n" \
+	"  children:\n  - id: a\n    file: " path "\n"
+#define MAP(value) \
+	"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: m\ndata:\n  a: " value "\n"
+
+static char *
+controller_with_file(const char *path, const char *text)
+{
+	struct buf out = BUF_INIT;
+	cJSON *document;
+
+	put_text(path, text);
+	document = check("main.yaml", true, true);
+	json_print(&out, json_get(document, "controllers", "web", NULL));
+	cJSON_Delete(document);
+	return buf_detach(&out, NULL);
+}
+
+START_TEST(a_file_is_its_child_s_template)
+{
+	struct buf printed = BUF_INIT, document = BUF_INIT;
+	cJSON *parsed;
+	char *one, *two;
+
+	(void)mkdir("sub", 0755);
+	put_text("main.yaml", FILE_CHILD("sub/a.yaml"));
+	one = controller_with_file("sub/a.yaml", MAP("\"${.spec.a}\""));
+	two = controller_with_file("sub/a.yaml", MAP("\"${.spec.b}\""));
+	ck_assert_ptr_nonnull(strstr(one, "\"template\":{\"apiVersion\":\"v1\""));
+	ck_assert_str_ne(one, two); /* a changed file is a changed controller */
+	ck_assert(run_check("main.yaml", true, &document));
+	config_print_yaml(&printed, document.data, document.length);
+	expect_round_trip(&printed);
+	(void)unlink("sub/a.yaml");
+	(void)rmdir("sub");
+	parsed = json_parse(document.data, document.length, NULL);
+	ck_assert_str_eq(
+		cJSON_GetArrayItem(json_get(file_of(parsed, "main.yaml"), "templates", NULL), 0)
+			->valuestring,
+		"./sub/a.yaml");
+	cJSON_Delete(parsed);
+	buf_free(&printed);
+	buf_free(&document);
+	free(one);
+	free(two);
+}
+END_TEST
+
+START_TEST(files_of_a_dropped_file_lie_beside_it)
+{
+	put_text("main.yaml", WEB("main"));
+	(void)mkdir("conf.d", 0755);
+	(void)mkdir("conf.d/t", 0755);
+	put_text("conf.d/a.yaml", FILE_CHILD("t/a.yaml"));
+	put_text("conf.d/t/a.yaml", MAP("x"));
+	cJSON_Delete(check("main.yaml", true, true));
+	(void)unlink("conf.d/t/a.yaml");
+	(void)rmdir("conf.d/t");
+}
+END_TEST
+
+static const struct {
+	const char *path, *text, *error;
+} file_problems[] = {
+	{"a.yaml", NULL, "./a.yaml: can't be opened: No such file or directory\n"},
+	{"/etc/passwd", NULL, "main.yaml:7:11: file: expected a path below this file's directory"},
+	{"../a.yaml", NULL, "main.yaml:7:11: file: expected a path below this file's directory"},
+	{"sub/../a.yaml", NULL, "main.yaml:7:11: file: expected a path below"},
+	{"1", NULL, "main.yaml:7:11: file: expected a path below"},
+	{"a.yaml\n    template: {}", MAP("x"), "main.yaml:7:11: file: a child has template or file"},
+	{"a.yaml", MAP("x") "---\n" MAP("x"),
+		"./a.yaml:7:1: a second document begins here: one file holds one\n"},
+	{"a.yaml", "a: [\n", "./a.yaml:2:1: "},
+	{"a.yaml", "", "./a.yaml:1:1: expected an object with apiVersion, kind and metadata\n"},
+	{"a.yaml", "- a\n", "./a.yaml:1:1: expected an object with apiVersion, kind and metadata\n"},
+	{"a.yaml", MAP("0400"), "./a.yaml:6:6: controllers[web].children[a].template.data.a: 0400 is"},
+	{"a.yaml", MAP("\"${.spec.a +}\""),
+		"./a.yaml:6:9: controllers[web].children[a].template.data.a: syntax"},
+	{"a.yaml", "kind: ConfigMap\nmetadata: {name: a}\n",
+		"./a.yaml:1:1: controllers[web].children[a].template.apiVersion: is missing"},
+};
+
+START_TEST(files_that_can_t_be_used)
+{
+	char *text = xasprintf(FILE_CHILD("%s"), file_problems[_i].path), *errors;
+
+	(void)unlink("a.yaml");
+	if (file_problems[_i].text)
+		put_text("a.yaml", file_problems[_i].text);
+	errors = problems_of(text);
+	ck_assert_msg(!strncmp(errors, file_problems[_i].error, strlen(file_problems[_i].error)),
+		"%s", errors);
+	ck_assert_msg(file_problems[_i].path[0] != 'a' || !strstr(errors, "is missing; write it here"),
+		"%s", errors);
+	free(errors);
+	free(text);
+}
+END_TEST
+
+START_TEST(files_of_others_and_links_out_are_refused)
+{
+	char *errors;
+
+	put_text("a.yaml", MAP("x"));
+	ck_assert_int_eq(chmod("a.yaml", 0666), 0);
+	errors = problems_of(FILE_CHILD("a.yaml"));
+	ck_assert_str_eq(errors,
+		"./a.yaml: the file can be written by others (mode 0666): chmod go-w it\n");
+	free(errors);
+	(void)unlink("a.yaml");
+	ck_assert_int_eq(symlink("/etc/hostname", "a.yaml"), 0);
+	errors = problems_of(FILE_CHILD("a.yaml"));
+	ck_assert_str_eq(
+		errors, "./a.yaml: leads out of the directory of the file that names it\n");
+	free(errors);
+	(void)unlink("a.yaml");
+	put_text("b", MAP("x"));
+	ck_assert_int_eq(symlink("b", "a.yaml"), 0);
+	put_text("main.yaml", FILE_CHILD("a.yaml"));
+	cJSON_Delete(check("main.yaml", true, true));
+}
+END_TEST
+
+/* --- conf.d --- */
 
 START_TEST(conf_d_in_order_and_by_name)
 {
@@ -1188,6 +1313,11 @@ config_suite(void)
 	tcase_add_test(tc, examples_are_valid);
 	tcase_add_test(tc, example_of_both_holds_the_same_as_each);
 	tcase_add_test(tc, greeting_goes_into_conf_d);
+	tcase_add_test(tc, a_file_is_its_child_s_template);
+	tcase_add_test(tc, files_of_a_dropped_file_lie_beside_it);
+	tcase_add_loop_test(tc, files_that_can_t_be_used, 0,
+		sizeof file_problems / sizeof file_problems[0]);
+	tcase_add_test(tc, files_of_others_and_links_out_are_refused);
 	tcase_add_test(tc, conf_d_in_order_and_by_name);
 	tcase_add_test(tc, bad_conf_d_file_leaves_the_others);
 	tcase_add_test(tc, bad_file_still_names_its_controllers);

@@ -19,6 +19,11 @@
 
 #define AUTO    "reload: auto\n"
 #define EXTRA   "version: 1\ncontrollers:\n- {name: extra, resource: things.v1.example.com}\n"
+#define WITH_FILE \
+	"version: 1\ncontrollers:\n- name: b\n  resource: things.v1.example.com\n" \
+	"  children:\n  - {id: web, file: web.tpl}\n"
+#define TEMPLATE(value) \
+	"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\ndata:\n  a: \"\"\n  b: " value "\n"
 #define READING "reload: reading"
 /* Longer than the time that must be quiet, shorter than until the look that needs no event. */
 #define QUIET_MS 800
@@ -130,6 +135,28 @@ START_TEST(test_a_file_comes_and_goes)
 	site_remove(&site, "a.yaml");
 	WAIT_FOR(site_pid(&site, "extra") == 0);
 	ck_assert_int_eq(site_pid(&site, "a"), a);
+	ck_assert_int_eq(site_stop(&site, SIGTERM), 0);
+}
+END_TEST
+
+/* The file of a child's template is one of the configuration's. */
+START_TEST(test_a_template_changes)
+{
+	start(AUTO, "a");
+	site_write(&site, "web.tpl", TEMPLATE("one"));
+	site_write(&site, "b.yaml", WITH_FILE);
+	WAIT_FOR(site_is(&site, "b", "live"));
+	unsigned before = settled();
+	pid_t a = site_pid(&site, "a"), b = site_pid(&site, "b");
+
+	site_write(&site, "web.tpl", TEMPLATE("two"));
+	WAIT_FOR(reads() == before + 1);
+	WAIT_FOR(site_is(&site, "b", "live") && site_pid(&site, "b") != b);
+	ck_assert_int_eq(site_pid(&site, "a"), a);
+	site_write(&site, "web.tpl", TEMPLATE("["));
+	WAIT_FOR(site_log_has(&site, "conf.d/web.tpl:"));
+	ck_assert_uint_eq(settled(), before + 2);
+	ck_assert(site_is(&site, "b", "live"));
 	ck_assert_int_eq(site_stop(&site, SIGTERM), 0);
 }
 END_TEST
@@ -400,6 +427,7 @@ main(void)
 	tcase_add_checked_fixture(tcase, NULL, teardown);
 	tcase_set_timeout(tcase, 120);
 	tcase_add_test(tcase, test_a_file_comes_and_goes);
+	tcase_add_test(tcase, test_a_template_changes);
 	tcase_add_test(tcase, test_a_burst_and_a_bad_file);
 	tcase_add_test(tcase, test_what_editors_leave_is_no_change);
 	tcase_add_loop_test(tcase, test_each_way_to_save, 0, 3);
