@@ -63,11 +63,14 @@ class Bench:
         self.rows.append((measure, figure, target))
         print(f"{measure:<64} {figure:>24}   {target}", flush=True)
 
-    def start(self, controllers, **top):
+    def configure(self, controllers, **top):
         document = {"version": 1, "http": {"listen": f"127.0.0.1:{self.port}"}, "controllers": controllers, **top}
         with open(self.config, "w", encoding="utf-8") as file:
             json.dump(document, file)
         os.chmod(self.config, 0o644)
+
+    def start(self, controllers, **top):
+        self.configure(controllers, **top)
         self.operatord = Operatord(self.build, self.directory, self.config, kubeconfig=self.server.kubeconfig)
         self.operatord.wait_live(*[c["name"] for c in controllers], seconds=60)
 
@@ -224,6 +227,14 @@ class Bench:
         self.row(f"{count} workers started and live, s", f"{time.monotonic() - start:.2f}", "<= 5")
         anonymous, everything = memory(self.operatord.pid)
         self.row(f"{count} workers: anonymous (all Pss) MiB", f"{anonymous / 2**20:.0f} ({everything / 2**20:.0f})")
+        self.configure([])
+        assert self.reload() == 0
+        wait_for("all gone", lambda: not self.operatord.workers())
+        self.configure(controllers)
+        start = time.monotonic()
+        assert self.reload() == 0
+        self.operatord.wait_live(*[c["name"] for c in controllers], seconds=60)
+        self.row(f"{count} controllers added by one reload and live, s", f"{time.monotonic() - start:.2f}", "<= 5")
         self.row(f"{count} workers: stop, s", f"{self.stop():.2f}")
 
 

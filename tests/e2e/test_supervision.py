@@ -1,5 +1,7 @@
 """Workers die, hang and come back; the supervisor stops, answers and stays."""
 
+import contextlib
+import copy
 import os
 import shutil
 import signal
@@ -249,3 +251,64 @@ def test_the_page_passes_promtool(site, objects):
     wait_for("a reconcile", lambda: site.metric("controller_runtime_reconcile_total", controller="nginx"))
     done = subprocess.run([promtool, "check", "metrics"], input=site.http("/metrics")[1], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.fixture(params=["full-pipe", "full-disk", "closed-pipe"])
+def bad_stderr(request):
+    """A standard error that takes nothing, or nothing any more."""
+    if request.param == "full-disk":
+        fd = os.open("/dev/full", os.O_WRONLY | os.O_CLOEXEC)
+        yield fd
+    else:
+        reader, fd = os.pipe2(os.O_CLOEXEC)
+        if request.param == "closed-pipe":
+            os.close(reader)
+        else:
+            os.set_blocking(fd, False)
+            with contextlib.suppress(BlockingIOError):
+                while True:
+                    os.write(fd, b"x" * 4096)
+            os.set_blocking(fd, True)
+        yield fd
+        if request.param == "full-pipe":
+            os.close(reader)
+    os.close(fd)
+
+
+def test_a_log_that_nobody_takes_stops_nothing(site, objects, bad_stderr):
+    """Lines are dropped and counted; work, control and a stop go on."""
+    site.write(site.main(controllers_of("nginx")))
+    site.start("nginx", stderr=bad_stderr)
+    objects.create_nginx("web")
+    wait_for("its child", lambda: objects.kube.get_or_none(objects.deployment("web-deploy")))
+    os.kill(site.pids()["nginx"], signal.SIGKILL)
+    site.operatord.wait_live("nginx")
+    assert "0 changed" in site.operatord.ctl("reload")
+    assert site.metric("operatord_supervisor_log_lines_dropped_total") > 0
+    assert site.metric("operatord_log_lines_dropped_total") > 0
+    assert site.operatord.stop(5) == 0
+
+
+def test_a_stop_between_two_writes(site, objects):
+    """E185: one child is written, the other waits for its turn. The reconcile ends or is repeated, and no other begins."""
+    controllers = controllers_of("greeting")
+    second = copy.deepcopy(controllers[0]["children"][0])
+    second["id"] = "second"
+    second["template"]["metadata"]["name"] = "${.metadata.name}-second"
+    controllers[0]["children"].append(second)
+    controllers[0]["writes"] = {"perSecond": 0.5, "burst": 1}
+    site.write(site.main(controllers))
+    site.start("greeting")
+    objects.create(objects.greeting(), "Greeting", "one")
+    wait_for("the first child", lambda: objects.kube.get_or_none(objects.configmap("one")))
+    assert objects.kube.get_or_none(objects.configmap("one-second")) is None
+    site.operatord.signal(signal.SIGTERM)
+    objects.create(objects.greeting(), "Greeting", "two")
+    assert site.operatord.wait(25) == 0
+    assert objects.kube.get_or_none(objects.configmap("two")) is None
+    del controllers[0]["writes"]
+    site.write(site.main(controllers))
+    site.start("greeting")
+    for name in ("one", "two"):
+        wait_for(f"{name} Ready", lambda name=name: objects.condition(objects.greeting(name)).get("status") == "True")
+        assert objects.kube.get_or_none(objects.configmap(name)) and objects.kube.get_or_none(objects.configmap(f"{name}-second"))
