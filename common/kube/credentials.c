@@ -81,8 +81,15 @@ int
 credentials_init(struct credentials *c, struct kube_target *target, struct error *err)
 {
 	*c = (struct credentials){.target = target};
-	if (target->token_file != NULL)
-		return read_token(c, err);
+	if (target->token_file != NULL) {
+		int r = read_token(c, err);
+
+		if (r == 0 || target->token == NULL)
+			return r;
+		/* As in client-go: the file is the newer one, when there is one. */
+		log_warn("%s; the kubeconfig's token is used until it can be read", err->text);
+		c->token_trouble = true;
+	}
 	if (target->token != NULL)
 		set_authorization(c, "Bearer", target->token);
 	else if (target->basic != NULL)

@@ -262,6 +262,7 @@ set_blob(CURL *easy, CURLoption option, char *bytes, size_t n)
 	return curl_easy_setopt(easy, option, &blob) == CURLE_OK;
 }
 
+/* A proxy with TLS is trusted as the server is, as with kubectl. */
 static bool
 set_tls(CURL *easy, struct http_server *server)
 {
@@ -269,10 +270,14 @@ set_tls(CURL *easy, struct http_server *server)
 
 	if (server->insecure) {
 		good = curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L) == CURLE_OK &&
-		       curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 0L) == CURLE_OK;
+		       curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 0L) == CURLE_OK &&
+		       curl_easy_setopt(easy, CURLOPT_PROXY_SSL_VERIFYPEER, 0L) == CURLE_OK &&
+		       curl_easy_setopt(easy, CURLOPT_PROXY_SSL_VERIFYHOST, 0L) == CURLE_OK;
 	} else if (server->ca != NULL) {
 		good = curl_easy_setopt(easy, CURLOPT_CAPATH, NULL) == CURLE_OK &&
-		       set_blob(easy, CURLOPT_CAINFO_BLOB, server->ca, server->ca_length);
+		       curl_easy_setopt(easy, CURLOPT_PROXY_CAPATH, NULL) == CURLE_OK &&
+		       set_blob(easy, CURLOPT_CAINFO_BLOB, server->ca, server->ca_length) &&
+		       set_blob(easy, CURLOPT_PROXY_CAINFO_BLOB, server->ca, server->ca_length);
 	}
 	if (good && server->cert != NULL)
 		good = set_blob(easy, CURLOPT_SSLCERT_BLOB, server->cert, server->cert_length) &&

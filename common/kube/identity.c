@@ -66,14 +66,6 @@ identity_extra_header(const char *key)
 /* --- what was there before --- */
 
 static void
-burn(char **text)
-{
-	if (*text != NULL)
-		memory_burn(*text, strlen(*text));
-	*text = NULL;
-}
-
-static void
 drop_headers(struct kube_target *target)
 {
 	for (size_t i = 0; i < target->n_headers; i++)
@@ -81,23 +73,6 @@ drop_headers(struct kube_target *target)
 	free(target->headers);
 	target->headers = NULL;
 	target->n_headers = 0;
-}
-
-static void
-drop_credentials(struct kube_target *target)
-{
-	burn(&target->token);
-	burn(&target->basic);
-	memory_burn(target->key_pem, target->key_pem_length);
-	free(target->cert_pem);
-	free(target->cert_file);
-	free(target->key_file);
-	free(target->token_file);
-	kube_exec_free(target->exec);
-	target->key_pem = target->cert_pem = target->cert_file = target->key_file = NULL;
-	target->token_file = NULL;
-	target->key_pem_length = target->cert_pem_length = 0;
-	target->exec = NULL;
 }
 
 /* --- what takes its place --- */
@@ -186,7 +161,7 @@ identity_apply(const struct kube_identity *identity, struct kube_target *target,
 			"%s: credentials are not sent to %s without TLS; use https://",
 			target->source, target->server);
 	if (other)
-		drop_credentials(target);
+		kube_target_drop_credentials(target);
 	if (other || identity->user != NULL)
 		drop_headers(target);
 	if (identity->token_file != NULL) {

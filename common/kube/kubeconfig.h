@@ -2,10 +2,11 @@
 /*
  * Where the API server is and who we are: from kubeconfig files as kubectl reads them, or from a pod's service account.
  *
- * Order (kubectl's): the explicit path; else $KUBECONFIG (a list, merged, the first wins); else, in a pod
- * (KUBERNETES_SERVICE_HOST set and the token file there), the service account; else ~/.kube/config.
+ * Order: the explicit path; else $KUBECONFIG (a list, merged, the first wins); else, in a pod
+ * (KUBERNETES_SERVICE_HOST set and the token file there), the service account; else ~/.kube/config (which kubectl takes before the service account).
  * Only the chosen context's cluster and user are validated. What is not supported (auth-provider, exec that needs a terminal, proxy-url with
- * another scheme than http/https/socks5) is refused by name when the chosen user or cluster has it.
+ * another scheme than http/https/socks5) is refused by name when the chosen user or cluster has it. tests/e2e/test_kubeconfig.py compares each
+ * key with kubectl, and names where we are stricter.
  */
 #ifndef COMMON_KUBE_KUBECONFIG_H
 #define COMMON_KUBE_KUBECONFIG_H
@@ -33,7 +34,7 @@ struct kube_target {
 	char *cert_pem, *key_pem; /* client certificate, both or neither */
 	size_t cert_pem_length, key_pem_length;
 	char *ca_file, *cert_file, *key_file; /* where they came from, NULL for -data: to be read again on rotation */
-	char *token;           /* static bearer token; token_file wins when both are there, as in client-go */
+	char *token;           /* static bearer token; token_file wins when both are there and it can be read, as in client-go */
 	char *token_file;
 	struct kube_exec *exec; /* NULL: none; never beside a token, password or certificate */
 	char *basic;           /* base64 of username:password (RFC 7617), for proxies that ask for it: API servers take none since 1.19; NULL: none */

@@ -4,15 +4,14 @@
  * kubeconfig's directory, one without is looked for in PATH (by who runs it); the program is told of the cluster and that nobody is there to
  * ask, in KUBERNETES_EXEC_INFO. What it prints is read by exec_answer.c.
  *
- * Stricter than kubectl in two points: a program beside a token, password or certificate is refused, since it would be left to chance which of
- * them counts; and so is one that needs a terminal.
+ * A token, password or certificate beside it wins, and the program is not looked at (E25). Stricter than kubectl in one point: a program that needs a
+ * terminal is refused at once.
  */
 #include "config.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "common/base64.h"
 #include "common/json.h"
@@ -169,11 +168,10 @@ put_text(struct buf *out, const char *key, const char *text)
 static void
 put_extension(struct buf *out, const struct kubeconfig_entry *cluster)
 {
-	const struct yaml_node *list = yaml_get(cluster->value, "extensions");
+	const struct yaml_node *list = yaml_get(cluster->value, "extensions"), *item;
 
-	if (list == NULL || list->type != YAML_LIST)
-		return;
-	for (const struct yaml_node *item = list->children; item != NULL; item = item->next) {
+	item = list != NULL && list->type == YAML_LIST ? list->children : NULL;
+	for (; item != NULL; item = item->next) {
 		const struct yaml_node *name =
 			item->type == YAML_MAP ? yaml_get(item, "name") : NULL;
 		const struct yaml_node *value =
@@ -186,18 +184,24 @@ put_extension(struct buf *out, const struct kubeconfig_entry *cluster)
 		cJSON_Delete(json);
 		return;
 	}
+	buf_adds(out, ",\"config\":null");
 }
 
+/* The server as it is written, for programs that compare it. */
 static void
-put_cluster(
-	struct buf *out, const struct kubeconfig_entry *cluster, const struct kube_target *target)
+put_cluster(struct buf *out, const struct kubeconfig_entry *cluster,
+	const struct kube_target *target, bool no_compression)
 {
+	const struct yaml_node *server = yaml_get(cluster->value, "server");
+
 	buf_adds(out, ",\"cluster\":{\"server\":");
-	json_put_string(out, target->server, strlen(target->server));
+	json_put_string(out, server->text, server->length);
 	put_text(out, "tls-server-name", target->tls_server_name);
 	put_text(out, "proxy-url", target->proxy_url);
 	if (target->insecure)
 		buf_adds(out, ",\"insecure-skip-tls-verify\":true");
+	if (no_compression)
+		buf_adds(out, ",\"disable-compression\":true");
 	if (target->ca_pem != NULL) {
 		buf_adds(out, ",\"certificate-authority-data\":\"");
 		base64_encode(out, target->ca_pem, target->ca_pem_length);
@@ -211,22 +215,24 @@ static int
 read_info(const struct place *p, const struct kubeconfig_entry *cluster,
 	const struct kube_target *target, struct kube_exec *exec, size_t *n, struct error *err)
 {
-	const struct yaml_node *provide = yaml_get(p->entry.value, "provideClusterInfo");
+	bool provide, no_compression;
 	/* E147: one string of the environment holds 128 KiB. */
 	struct buf info = BUF_INIT_LIMIT((size_t)120 << 10);
+	int r;
 
-	if (provide != NULL && provide->type != YAML_NULL && provide->type != YAML_BOOL)
-		return refuse(p, provide, "provideClusterInfo must be true or false", err);
+	if ((r = kubeconfig_bool(&p->entry, "provideClusterInfo", &provide, err)) < 0 ||
+		(r = kubeconfig_bool(cluster, "disable-compression", &no_compression, err)) < 0)
+		return r;
 	buf_addf(&info,
 		"KUBERNETES_EXEC_INFO={\"kind\":\"ExecCredential\",\"apiVersion\":\"%s\",\"spec\":{"
 		"\"interactive\":false",
 		exec->api_version);
-	if (provide != NULL && provide->type == YAML_BOOL && strcasecmp(provide->text, "true") == 0)
-		put_cluster(&info, cluster, target);
+	if (provide)
+		put_cluster(&info, cluster, target, no_compression);
 	buf_adds(&info, "}}");
 	if (info.failed) {
 		buf_free(&info);
-		return refuse(p, provide,
+		return refuse(p, yaml_get(p->entry.value, "provideClusterInfo"),
 			"the cluster's certificates and extensions are too large for "
 			"provideClusterInfo",
 			err);
@@ -264,11 +270,9 @@ kubeconfig_exec(const struct kubeconfig_entry *entry, const char *name,
 		return 0;
 	if (node->type != YAML_MAP)
 		return refuse(&p, node, "must be a map", err);
-	/* E25 */
 	if (target->token != NULL || target->token_file != NULL || target->basic != NULL ||
 		target->cert_pem != NULL)
-		return refuse(&p, node,
-			"stands beside a token, password or certificate; remove one", err);
+		return 0;
 	target->exec = xcalloc(1, sizeof(*target->exec));
 	return fill(&p, cluster, target, err);
 }

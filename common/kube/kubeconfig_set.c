@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "common/kube/kubeconfig_set.h"
@@ -32,6 +33,20 @@ directory_of(const char *path)
 	return out;
 }
 
+/* Neither is asked for, but what says that it is something else is. */
+static int
+check_kind(const struct kubeconfig_file *file, const char *key, const char *want, struct error *err)
+{
+	const struct yaml_node *node = yaml_get(file->root, key);
+
+	if (node == NULL || node->type == YAML_NULL || node->text == NULL || node->length == 0 ||
+		strcmp(node->text, want) == 0)
+		return 0;
+	return error_set(err, -EINVAL,
+		"kubeconfig %s:%d:%d: its %s is %.40s; that of a kubeconfig is %s", file->path,
+		node->line, node->column, key, node->text, want);
+}
+
 static int
 parse_file(struct kubeconfig_file *file, const struct buf *bytes, struct error *err)
 {
@@ -44,7 +59,9 @@ parse_file(struct kubeconfig_file *file, const struct buf *bytes, struct error *
 	if (file->root->type != YAML_MAP && file->root->type != YAML_NULL)
 		return error_set(err, -EINVAL,
 			"kubeconfig %s: it is not a map, so not a kubeconfig", file->path);
-	return 0;
+	return check_kind(file, "kind", "Config", err) < 0
+		       ? -EINVAL
+		       : check_kind(file, "apiVersion", "v1", err);
 }
 
 static void
@@ -219,4 +236,30 @@ kubeconfig_text(
 	if (node->length > 0)
 		*ret = node->text;
 	return 0;
+}
+
+int
+kubeconfig_bool(const struct kubeconfig_entry *entry, const char *key, bool *ret, struct error *err)
+{
+	static const struct {
+		const char *text;
+		bool value;
+	} words[] = {{"yes", true}, {"on", true}, {"no", false}, {"off", false}};
+	const struct yaml_node *node = entry->value == NULL ? NULL : yaml_get(entry->value, key);
+
+	*ret = false;
+	if (node == NULL || node->type == YAML_NULL)
+		return 0;
+	if (node->type == YAML_BOOL) {
+		*ret = strcasecmp(node->text, "true") == 0;
+		return 0;
+	}
+	for (size_t i = 0; node->plain && i < sizeof(words) / sizeof(words[0]); i++) {
+		if (strcasecmp(node->text, words[i].text) == 0) {
+			*ret = words[i].value;
+			return 0;
+		}
+	}
+	return error_set(err, -EINVAL, "kubeconfig %s:%d:%d: %s must be true or false",
+		entry->file->path, node->line, node->column, key);
 }

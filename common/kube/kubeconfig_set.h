@@ -3,6 +3,7 @@
 #ifndef COMMON_KUBE_KUBECONFIG_SET_H
 #define COMMON_KUBE_KUBECONFIG_SET_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include "common/buf.h"
 #include "common/error.h"
@@ -43,6 +44,8 @@ int kubeconfig_set_find(const struct kubeconfig_set *set, const char *list, cons
 void kubeconfig_set_names(const struct kubeconfig_set *set, const char *list, struct buf *out);
 /* A text member of an entry: *ret is NULL when absent, null or empty. -EINVAL with the place when it is no text. */
 int kubeconfig_text(const struct kubeconfig_entry *entry, const char *key, const char **ret, struct error *err);
+/* A member that is true or false, and as for kubectl, which reads YAML 1.1, yes, on, no or off: false when absent or null. -EINVAL with the place. */
+int kubeconfig_bool(const struct kubeconfig_entry *entry, const char *key, bool *ret, struct error *err);
 
 /* A path in a file: relative ones start from the file's directory. Caller frees. */
 char *kubeconfig_absolute(const struct kubeconfig_file *file, const char *path);
@@ -61,6 +64,8 @@ int kubeconfig_exec(const struct kubeconfig_entry *entry, const char *name, cons
 void kube_exec_free(struct kube_exec *exec);
 /* The chosen context of a set as a target; options give the context. */
 int kubeconfig_target(const struct kubeconfig_set *set, const char *context, struct kube_target **ret, struct error *err);
+/* Burns and frees all that proves who we are; whom we act for stays. */
+void kube_target_drop_credentials(struct kube_target *target);
 /* A pod's service account. */
 int kubeconfig_pod_target(const struct kubeconfig_options *options, struct kube_target **ret, struct error *err);
 /* Path of a file of the service account's directory: caller frees. */

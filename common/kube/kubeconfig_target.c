@@ -86,19 +86,12 @@ check_proxy(const struct kubeconfig_entry *entry, const char *proxy, struct erro
 		entry->file->path);
 }
 
-static int
-read_insecure(const struct kubeconfig_entry *entry, bool *ret, struct error *err)
+/* HOST:PORT alone is plain HTTP, as for kubectl; where TLS is meant we ask for https:// instead of failing to understand the server later. */
+static bool
+is_bare(const char *server, const struct kube_target *target)
 {
-	const struct yaml_node *node = yaml_get(entry->value, "insecure-skip-tls-verify");
-
-	if (node == NULL || node->type == YAML_NULL)
-		return 0;
-	if (node->type != YAML_BOOL)
-		return error_set(err, -EINVAL,
-			"kubeconfig %s:%d:%d: insecure-skip-tls-verify must be true or false",
-			entry->file->path, node->line, node->column);
-	*ret = strcasecmp(node->text, "true") == 0;
-	return 0;
+	return strchr(server, '/') == NULL && !target->insecure && target->ca_pem == NULL &&
+	       target->tls_server_name == NULL;
 }
 
 static int
@@ -107,7 +100,7 @@ read_server(const struct kubeconfig_entry *entry, const char *name, struct kube_
 {
 	const char *server;
 	struct kube_url url;
-	char authority[272];
+	char authority[272], *text;
 	int r = kubeconfig_text(entry, "server", &server, err);
 
 	if (r < 0)
@@ -115,7 +108,9 @@ read_server(const struct kubeconfig_entry *entry, const char *name, struct kube_
 	if (server == NULL)
 		return error_set(err, -EINVAL, "kubeconfig %s: cluster \"%s\" has no server",
 			entry->file->path, name);
-	r = kube_url_parse(server, &url, err);
+	text = xasprintf("%s%s", is_bare(server, target) ? "http://" : "", server);
+	r = kube_url_parse(text, &url, err);
+	free(text);
 	if (r < 0) {
 		error_prefix(
 			err, "kubeconfig %s: server of cluster \"%s\"", entry->file->path, name);
@@ -134,10 +129,10 @@ read_cluster(const struct kubeconfig_entry *entry, const char *name, struct kube
 	struct kube_url url;
 	int r;
 
-	if ((r = read_server(entry, name, target, err)) < 0 ||
-		(r = kubeconfig_text(entry, "tls-server-name", &server_name, err)) < 0 ||
+	if ((r = kubeconfig_text(entry, "tls-server-name", &server_name, err)) < 0 ||
 		(r = kubeconfig_text(entry, "proxy-url", &proxy, err)) < 0 ||
-		(r = read_insecure(entry, &target->insecure, err)) < 0 ||
+		(r = kubeconfig_bool(entry, "insecure-skip-tls-verify", &target->insecure, err)) <
+			0 ||
 		(r = kubeconfig_pem(entry, "certificate-authority", &target->ca_pem,
 			 &target->ca_pem_length, &target->ca_file, err)) < 0)
 		return r;
@@ -158,10 +153,11 @@ read_cluster(const struct kubeconfig_entry *entry, const char *name, struct kube
 		target->tls_server_name = xstrdup(server_name);
 	}
 	if (proxy != NULL) {
-		r = check_proxy(entry, proxy, err);
+		if ((r = check_proxy(entry, proxy, err)) < 0)
+			return r;
 		target->proxy_url = xstrdup(proxy);
 	}
-	return r;
+	return read_server(entry, name, target, err);
 }
 
 /* Finds context and cluster, for which there is no stand-in. */
@@ -217,18 +213,43 @@ fill(const struct kubeconfig_set *set, const struct kubeconfig_entry *context, c
 	return 0;
 }
 
-/* Credentials without TLS would be there for everyone on the way to read. */
-static int
-check_plain(const struct kube_target *target, struct error *err)
+static void
+burn_text(char *text)
 {
-	if (strncmp(target->server, "http://", 7) != 0)
-		return 0;
-	if (target->token != NULL || target->token_file != NULL || target->basic != NULL ||
-		target->cert_pem != NULL || target->exec != NULL)
-		return error_set(err, -EINVAL,
-			"%s: credentials are not sent to %s without TLS; use https://",
-			target->source, target->server);
-	return 0;
+	if (text != NULL)
+		memory_burn(text, strlen(text));
+}
+
+void
+kube_target_drop_credentials(struct kube_target *target)
+{
+	burn_text(target->token);
+	burn_text(target->basic);
+	kube_exec_free(target->exec);
+	memory_burn(target->key_pem, target->key_pem_length);
+	free(target->cert_pem);
+	free(target->cert_file);
+	free(target->key_file);
+	free(target->token_file);
+	target->token = target->basic = target->key_pem = target->cert_pem = NULL;
+	target->cert_file = target->key_file = target->token_file = NULL;
+	target->key_pem_length = target->cert_pem_length = 0;
+	target->exec = NULL;
+}
+
+/* Credentials without TLS would be there for everyone on the way to read: they stay here, as with kubectl, and who we are says so. */
+static void
+drop_without_tls(struct kube_target *target)
+{
+	char *source = target->source;
+
+	if (strncmp(target->server, "http://", 7) != 0 ||
+		(target->token == NULL && target->token_file == NULL && target->basic == NULL &&
+			target->cert_pem == NULL && target->exec == NULL))
+		return;
+	kube_target_drop_credentials(target);
+	target->source = xasprintf("%s, its credentials not sent without TLS", source);
+	free(source);
 }
 
 int
@@ -250,7 +271,7 @@ kubeconfig_target(const struct kubeconfig_set *set, const char *context, struct 
 	if (r == 0)
 		r = fill(set, &entry, context, target, err);
 	if (r == 0)
-		r = check_plain(target, err);
+		drop_without_tls(target);
 	if (r < 0) {
 		kube_target_free(target);
 		return r;
@@ -259,34 +280,20 @@ kubeconfig_target(const struct kubeconfig_set *set, const char *context, struct 
 	return 0;
 }
 
-static void
-burn_text(char *text)
-{
-	if (text != NULL)
-		memory_burn(text, strlen(text));
-}
-
 void
 kube_target_free(struct kube_target *target)
 {
 	if (target == NULL)
 		return;
-	burn_text(target->token);
-	burn_text(target->basic);
-	kube_exec_free(target->exec);
+	kube_target_drop_credentials(target);
 	burn_text(target->proxy_url); /* may hold a password */
-	memory_burn(target->key_pem, target->key_pem_length);
 	for (size_t i = 0; i < target->n_headers; i++)
 		free(target->headers[i]);
 	free(target->headers);
-	free(target->cert_pem);
 	free(target->ca_pem);
 	free(target->server);
 	free(target->tls_server_name);
 	free(target->ca_file);
-	free(target->cert_file);
-	free(target->key_file);
-	free(target->token_file);
 	free(target->namespace_);
 	free(target->source);
 	free(target);

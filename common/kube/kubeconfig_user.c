@@ -17,28 +17,33 @@
 #include "common/log.h"
 #include "common/memory.h"
 
-/* Members that change who we are and are not supported, and the way out. */
+/* The authentication plugins that were part of clients, and the way out. */
 static const struct {
-	const char *key, *instead;
-} refused[] = {
-	{"auth-provider",
-		"kubectl has dropped it too; use exec, a token, tokenFile or client certificate"},
+	const char *name, *instead;
+} providers[] = {
+	{"gcp", "use exec with gke-gcloud-auth-plugin, as kubectl asks for too"},
+	{"azure", "use exec with kubelogin (github.com/Azure/kubelogin), as kubectl asks for too"},
+	{"oidc", "use exec with kubelogin (github.com/int128/kubelogin), or a token"},
+	{"openstack", "use exec with client-keystone-auth"},
 };
 
 static int
-check_refused(const struct kubeconfig_entry *entry, const char *name, struct error *err)
+check_provider(const struct kubeconfig_entry *entry, const char *user, struct error *err)
 {
-	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
-		const struct yaml_node *node = yaml_get(entry->value, refused[i].key);
+	const struct yaml_node *node = yaml_get(entry->value, "auth-provider");
+	const struct yaml_node *name =
+		node != NULL && node->type == YAML_MAP ? yaml_get(node, "name") : NULL;
+	const char *text = name != NULL && name->text != NULL ? name->text : "";
+	const char *instead = "use exec, a token, tokenFile or client certificate";
 
-		if (node != NULL && node->type != YAML_NULL &&
-			!(node->text != NULL && node->length == 0))
-			return error_set(err, -EOPNOTSUPP,
-				"kubeconfig %s:%d: %s of user \"%s\" is not supported; %s",
-				entry->file->path, node->key_line, refused[i].key, name,
-				refused[i].instead);
-	}
-	return 0;
+	if (node == NULL || node->type == YAML_NULL || (node->text != NULL && node->length == 0))
+		return 0;
+	for (size_t i = 0; i < sizeof(providers) / sizeof(providers[0]); i++)
+		if (strcmp(text, providers[i].name) == 0)
+			instead = providers[i].instead;
+	return error_set(err, -EOPNOTSUPP,
+		"kubeconfig %s:%d: auth-provider %.40s of user \"%s\" is not supported; %s",
+		entry->file->path, node->key_line, text, user, instead);
 }
 
 static int
@@ -189,7 +194,8 @@ kubeconfig_user(const struct kubeconfig_entry *entry, const char *name, struct k
 
 	if (entry->value == NULL)
 		return 0;
-	if ((r = check_refused(entry, name, err)) < 0 || (r = read_token(entry, target, err)) < 0 ||
+	if ((r = check_provider(entry, name, err)) < 0 ||
+		(r = read_token(entry, target, err)) < 0 ||
 		(r = read_password(entry, name, target, err)) < 0 ||
 		(r = read_impersonation(entry, name, target, err)) < 0 ||
 		(r = kubeconfig_pem(entry, "client-certificate", &target->cert_pem,

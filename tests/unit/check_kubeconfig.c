@@ -90,9 +90,14 @@ static const struct {
 		"twice"},
 	{"current-context: x\ncontexts: [{name: x, context: 5}]\n", "must be a map"},
 	{CLUSTER(""), "no server"}, {CLUSTER("server: 5"), "quotes"},
-	{CLUSTER("server: 'h:6443'"), "https://"},
+	{CLUSTER("server: 'h:6443', insecure-skip-tls-verify: true"), "https://"},
+	{CLUSTER("server: 'h:6443', certificate-authority-data: 'Zg=='"), "https://"},
+	{CLUSTER("server: 'h:6443/a'"), "https://"},
+	{"kind: Pod\n" CLUSTER("server: 'https://h'"), "its kind is Pod"},
+	{"apiVersion: v2\n" CLUSTER("server: 'https://h'"), "its apiVersion is v2"},
 	{CLUSTER("server: 'https://u:p@h'"), "credentials"},
-	{CLUSTER("server: 'https://h', insecure-skip-tls-verify: yes"), "true or false"},
+	{CLUSTER("server: 'https://h', insecure-skip-tls-verify: 'yes'"), "true or false"},
+	{CLUSTER("server: 'https://h', insecure-skip-tls-verify: y"), "true or false"},
 	{CLUSTER("server: 'https://h', certificate-authority-data: 'Zg'"),
 		"certificate-authority-data"}, /* E47 */
 	{CLUSTER("server: 'https://h', certificate-authority: missing.pem"), "missing.pem"},
@@ -114,21 +119,19 @@ static const struct {
 	{USER("exec: {command: x, " V1BETA1 ", env: [{value: a}]}"), "name"},
 	{USER("exec: {command: x, " V1BETA1 ", env: [{name: a, value: 1}]}"), "quotes"},
 	{USER("exec: {command: x, " V1BETA1 ", provideClusterInfo: 1}"), "true or false"},
-	{USER("exec: {command: x, " V1BETA1 "}, token: t"), "remove one"}, /* E25 */
-	{USER("auth-provider: {name: gcp}"), "auth-provider"},
-	{USER("username: a, token: t"), "remove one"}, {USER("password: b"), "username"},
-	{USER("username: 'a:b'"), "colon"}, {USER("as-groups: [a]"), "no as"},
-	{USER("as-uid: a"), "no as"}, {USER("as: \"a\\r\\nX: y\""), "as holds"},
-	{USER("as: a, as-groups: [1]"), "quotes"}, {USER("as: a, as-groups: b"), "list"},
-	{USER("as: a, as-user-extra: [b]"), "map"}, {USER("token: 'a b'"), "token"},
-	{USER("token: 12345"), "quotes"},
+	{USER("auth-provider: {name: gcp}"), "gke-gcloud-auth-plugin"},
+	{USER("auth-provider: {name: azure, config: {}}"), "kubelogin"},
+	{USER("auth-provider: {name: oidc}"), "kubelogin"},
+	{USER("auth-provider: {name: openstack}"), "client-keystone-auth"},
+	{USER("auth-provider: {}"), "auth-provider"}, {USER("username: a, token: t"), "remove one"},
+	{USER("password: b"), "username"}, {USER("username: 'a:b'"), "colon"},
+	{USER("as-groups: [a]"), "no as"}, {USER("as-uid: a"), "no as"},
+	{USER("as: \"a\\r\\nX: y\""), "as holds"}, {USER("as: a, as-groups: [1]"), "quotes"},
+	{USER("as: a, as-groups: b"), "list"}, {USER("as: a, as-user-extra: [b]"), "map"},
+	{USER("token: 'a b'"), "token"}, {USER("token: 12345"), "quotes"},
 	{USER("client-certificate-data: 'Zg=='"), "no client key"},
 	{USER("client-key-data: 'Zg=='"), "no client certificate"},
 	{USER("client-key: k.pem"), "k.pem"},
-	{"current-context: x\ncontexts: [{name: x, context: {cluster: c, user: u}}]\n"
-	 "clusters: [{name: c, cluster: {server: 'http://h'}}]\nusers: [{name: u, user: {token: "
-	 "t}}]\n",
-		"TLS"},
 	{"\xff\xfe"
 	 "a\0",
 		"UTF-16"}, /* E161 */
@@ -228,8 +231,8 @@ START_TEST(test_certificate_replaces_all)
 {
 	char *cert = fixture_file(dir, "c.pem", "CERT"), *key = fixture_file(dir, "k.pem", "KEY");
 	struct error err = {0};
-	struct kube_target *t = load_as(MANY,
-		&(struct kube_identity){.certificate_file = cert, .key_file = key}, 0, &err);
+	struct kube_target *t = load_as(
+		MANY, &(struct kube_identity){.certificate_file = cert, .key_file = key}, 0, &err);
 
 	ck_assert_str_eq(t->cert_pem, "CERT");
 	ck_assert_str_eq(t->key_pem, "KEY");
@@ -254,7 +257,8 @@ START_TEST(test_impersonation_of_a_controller)
 	      *extra = cJSON_Parse("{\"a/b\": [\"c\"]}");
 	struct error err = {0};
 	struct kube_target *t = load_as(MANY,
-		&(struct kube_identity){.user = "jane", .uid = "7", .groups = groups, .extra = extra},
+		&(struct kube_identity){
+			.user = "jane", .uid = "7", .groups = groups, .extra = extra},
 		0, &err);
 
 	ck_assert_str_eq(t->token, "abc");
@@ -268,6 +272,51 @@ START_TEST(test_impersonation_of_a_controller)
 	kube_target_free(t);
 	cJSON_Delete(groups);
 	cJSON_Delete(extra);
+}
+END_TEST
+
+/* Without TLS nothing that proves who we are is sent, and who we are says so; whom we act for is no secret. */
+START_TEST(test_no_credentials_without_tls)
+{
+	static const char *const users[] = {"token: t", "tokenFile: t", "username: a, password: b",
+		"client-certificate-data: 'Zg==', client-key-data: 'Zg=='",
+		"exec: {command: x, " V1BETA1 "}"};
+	struct error err = {0};
+	char *text = xasprintf("current-context: x\ncontexts: [{name: x, context: {cluster: c, "
+			       "user: u}}]\nclusters: [{name: c, cluster: {server: 'http://h'}}]\n"
+			       "users: [{name: u, user: {as: bob, %s}}]\n",
+		users[_i]);
+	struct kube_target *t = load_text(text, NULL, &err);
+
+	ck_assert_msg(t != NULL, "%s", err.text);
+	ck_assert_ptr_null(t->token);
+	ck_assert_ptr_null(t->token_file);
+	ck_assert_ptr_null(t->basic);
+	ck_assert_ptr_null(t->cert_pem);
+	ck_assert_ptr_null(t->key_pem);
+	ck_assert_ptr_null(t->exec);
+	ck_assert_uint_eq(t->n_headers, 1);
+	ck_assert_ptr_nonnull(strstr(t->source, "without TLS"));
+	kube_target_free(t);
+	free(text);
+}
+END_TEST
+
+/* E25: what is in the kubeconfig itself wins. */
+START_TEST(test_program_beside_others)
+{
+	static const char *const users[] = {"token: t", "tokenFile: t", "username: a, password: b",
+		"client-certificate-data: 'Zg==', client-key-data: 'Zg=='"};
+	struct error err = {0};
+	char *text = xasprintf(USER("exec: {command: x, " V1BETA1 "}, %s"), users[_i]);
+	struct kube_target *t = load_text(text, NULL, &err);
+
+	ck_assert_msg(t != NULL, "%s", err.text);
+	ck_assert_ptr_null(t->exec);
+	ck_assert(t->token != NULL || t->token_file != NULL || t->basic != NULL ||
+		  t->cert_pem != NULL);
+	kube_target_free(t);
+	free(text);
 }
 END_TEST
 
@@ -286,7 +335,10 @@ static const struct {
 	{CLUSTER("server: 'https://h', insecure-skip-tls-verify: true") "users: 17\n",
 		NULL}, /* E35 */
 	{CLUSTER("server: 'https://h', proxy-url: 'socks5://p:1080'"), NULL},
-	{CLUSTER("server: 'http://127.0.0.1:8001'"), NULL}, {"\xef\xbb\xbf" BASE, NULL}, /* E161 */
+	{CLUSTER("server: 'https://h', insecure-skip-tls-verify: Yes"), NULL},
+	{CLUSTER("server: 'https://h', insecure-skip-tls-verify: off"), NULL},
+	{CLUSTER("server: 'h:8080'"), NULL}, {CLUSTER("server: 'http://127.0.0.1:8001'"), NULL},
+	{"\xef\xbb\xbf" BASE, NULL}, /* E161 */
 	{"contexts: [{name: y, context: {cluster: c}}]\nclusters: [{name: bad, cluster: {server: "
 	 "5}}, {name: c, cluster: {server: 'https://h'}}]\n",
 		"y"}, /* E9, E35 */
@@ -540,6 +592,8 @@ main(void)
 	tcase_add_loop_test(tc, test_token_file_replaces_all, 0, 5);
 	tcase_add_loop_test(tc, test_refusals, 0, COUNT(refusals));
 	tcase_add_loop_test(tc, test_taken, 0, COUNT(taken));
+	tcase_add_loop_test(tc, test_no_credentials_without_tls, 0, 5);
+	tcase_add_loop_test(tc, test_program_beside_others, 0, 4);
 	tcase_add_test(tc, test_exec);
 	tcase_add_test(tc, test_files);
 	tcase_add_test(tc, test_relative_path);
