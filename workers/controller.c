@@ -122,6 +122,12 @@ on_cured(void *data, const char *namespace_, const char *name)
 		c->callbacks.cured(c->callbacks.data, namespace_, name);
 }
 
+static bool
+has_selector(const struct config_controller *config)
+{
+	return config->selector != NULL || config->field_selector != NULL;
+}
+
 static void
 on_gone(void *data, const struct store_view *view)
 {
@@ -130,8 +136,10 @@ on_gone(void *data, const struct store_view *view)
 
 	object_count(&engine->counts, engine->primary, view, OBJECT_UNCOUNTED);
 	controller_remove_gone(c, view);
-	if (c->releases != NULL && (view->flags & OBJECT_FINALIZER) != 0)
-		releases_add(c->releases, view->namespace_, view->name, view->uid);
+	/* Under deletion it went by our doing, or by that of whoever took our finalizer off; but a selector may have lost it. */
+	if ((view->flags & OBJECT_FINALIZER) != 0 &&
+		((view->flags & OBJECT_DELETING) == 0 || has_selector(engine->config)))
+		releases_add(c->releases, view);
 	leaving_remove(&engine->leaving, view->uid);
 	queue_forget(engine->queue, view->namespace_, view->name);
 	if (quarantine_leave(engine->quarantine, view->namespace_, view->name))
@@ -357,8 +365,7 @@ controller_new(struct loop *loop, struct kube *kube, const struct controller_opt
 	}
 	make_engine(c, loop, kube);
 	c->resync = loop_timer_new(loop, on_resync, c);
-	if (config->selector != NULL || config->field_selector != NULL)
-		c->releases = releases_new(&c->engine);
+	c->releases = releases_new(&c->engine);
 	c->drained = loop_timer_new(loop, on_drained, c);
 	make_primary(c, loop, kube);
 	make_children(c, loop, kube, options->former_kinds);

@@ -10,7 +10,7 @@
 struct controller {
 	struct engine engine;
 	struct controller_callbacks callbacks;
-	struct releases *releases; /* under a selector, else NULL */
+	struct releases *releases;
 	struct loop_timer *resync, *drained;
 	enum worker_state state;
 	bool first_synced; /* the objects of the start are known */

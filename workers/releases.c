@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A list of tasks, one request of each under way at a time: GET, then the patch with its resourceVersion; a conflict leads back to the GET. */
+/*
+ * A list of tasks, one request of each under way at a time: GET, then the patch with its resourceVersion, where a conflict leads back to the GET; or one
+ * DELETE after the other. The DELETEs follow the rules of all: our labels, the uid that was seen, and everything known and fresh.
+ */
 #include "config.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +14,9 @@
 #include "common/kube/write.h"
 #include "common/log.h"
 #include "common/memory.h"
+#include "common/scoreboard.h"
 #include "workers/finalizer.h"
+#include "workers/reconcile_internal.h"
 #include "workers/releases.h"
 
 static const struct backoff_policy policy = {
@@ -23,6 +29,11 @@ struct release {
 	struct kube_request *request;
 	struct loop_timer *timer;
 	struct backoff backoff;
+	/* the child whose DELETE is under way */
+	const struct kube_resource *child_kind;
+	char child_namespace[256], child_name[256];
+	bool leaving; /* it was under deletion when it was seen last */
+	bool gone;    /* the server has it no more: its children are next */
 };
 
 struct releases {
@@ -67,8 +78,7 @@ again(struct release *release, const struct kube_result *result)
 			LOG_FIELDS("namespace",
 				*release->namespace_ == '\0' ? NULL : release->namespace_, "name",
 				release->name),
-			"it matches the selector no more, and its finalizer could not be taken "
-			"off yet: %s",
+			"it left without waiting, and what it leaves could not be cleared yet: %s",
 			result->message);
 	if (result != NULL && result->retry_after_ns > delay)
 		delay = result->retry_after_ns;
@@ -93,18 +103,88 @@ on_patched(void *data, const struct kube_result *result)
 		again(release, result);
 }
 
-/* True if there is something of ours on this very object. */
+/* Not another one of its name, made later. */
 static bool
-make_patch(const struct release *release, const struct kube_result *result, struct buf *body)
+is_same(const struct release *release, const struct kube_result *result)
 {
 	struct json_object_info info;
 
 	return jsonscan_object(result->body, result->body_length, &info) &&
 	       info.uid.length == strlen(release->uid) &&
-	       memcmp(result->body + info.uid.start, release->uid, info.uid.length) == 0 &&
-	       finalizer_remove_patch(body, result->body, result->body_length,
-		       release->releases->engine->finalizer);
+	       memcmp(result->body + info.uid.start, release->uid, info.uid.length) == 0;
 }
+
+/* --- the children of one that is gone --- */
+
+static void clear_children(struct release *release);
+
+static void
+on_deleted(void *data, const struct kube_result *result)
+{
+	struct release *release = data;
+
+	release->request = NULL;
+	if (result->outcome == KUBE_OK || result->outcome == KUBE_NOT_FOUND ||
+		result->outcome == KUBE_CONFLICT)
+		clear_children(release);
+	else
+		again(release, result);
+}
+
+static void
+delete_first(void *data, const struct child_ref *ref)
+{
+	struct release *release = data;
+	const struct engine *engine = release->releases->engine;
+
+	if (ref->leaving || release->request != NULL)
+		return;
+	log_fields(LOG_LEVEL_INFO,
+		LOG_FIELDS("namespace", *release->namespace_ == '\0' ? NULL : release->namespace_,
+			"name", release->name),
+		"it is gone without having waited: deleting its %s %s%s%s", ref->kind->kind,
+		ref->namespace_, *ref->namespace_ == '\0' ? "" : "/", ref->name);
+	release->request = kube_delete(
+		engine->kube, ref->kind, ref->namespace_, ref->name, ref->uid, on_deleted, release);
+	if (release->request == NULL)
+		return;
+	snprintf(release->child_namespace, sizeof(release->child_namespace), "%s", ref->namespace_);
+	snprintf(release->child_name, sizeof(release->child_name), "%s", ref->name);
+	release->child_kind = ref->kind;
+	metric_add(M_CHILD_WRITES_TOTAL, metric_label_index(M_CHILD_WRITES_TOTAL, 0, "delete"), 1);
+}
+
+/* A run that began while it was there may still make one. */
+static bool
+runs(const struct release *release)
+{
+	for (const struct reconcile *r = release->releases->engine->running; r != NULL; r = r->next)
+		if (strcmp(r->uid, release->uid) == 0)
+			return true;
+	return false;
+}
+
+static void
+clear_children(struct release *release)
+{
+	const struct engine *engine = release->releases->engine;
+	const char *cause;
+	bool not_served;
+
+	if (release->child_kind != NULL)
+		children_deleting(engine->children, release->child_kind, release->child_namespace,
+			release->child_name);
+	release->child_kind = NULL;
+	if (runs(release) || !children_held_known(engine->children, &cause, &not_served)) {
+		again(release, NULL);
+		return;
+	}
+	children_each_held(engine->children, release->uid, delete_first, release);
+	if (release->request == NULL)
+		end_later(release);
+}
+
+/* --- the object --- */
 
 static void
 on_read(void *data, const struct kube_result *result)
@@ -114,11 +194,22 @@ on_read(void *data, const struct kube_result *result)
 	struct buf body = BUF_INIT;
 
 	release->request = NULL;
-	if (result->outcome != KUBE_OK && result->outcome != KUBE_NOT_FOUND) {
-		again(release, result);
+	if (result->outcome == KUBE_NOT_FOUND ||
+		(result->outcome == KUBE_OK && !is_same(release, result))) {
+		release->gone = true;
+		if (release->leaving)
+			end_later(release);
+		else
+			clear_children(release);
 		return;
 	}
-	if (result->outcome == KUBE_NOT_FOUND || !make_patch(release, result, &body)) {
+	/* Without a selector it can't have stopped to match: our view is behind. */
+	if (result->outcome != KUBE_OK ||
+		(engine->config->selector == NULL && engine->config->field_selector == NULL)) {
+		again(release, result->outcome == KUBE_OK ? NULL : result);
+		return;
+	}
+	if (!finalizer_remove_patch(&body, result->body, result->body_length, engine->finalizer)) {
 		buf_free(&body);
 		end_later(release);
 		return;
@@ -144,6 +235,10 @@ on_timer(void *data)
 		(mirror_get(engine->primary, release->namespace_, release->name, &view) &&
 			strcmp(view.uid, release->uid) == 0)) {
 		end(release);
+		return;
+	}
+	if (release->gone) {
+		clear_children(release);
 		return;
 	}
 	/* Objects leave our view for want of memory too: then it may match as before. */
@@ -176,21 +271,22 @@ releases_free(struct releases *releases)
 	for (; releases->first != NULL; end(releases->first))
 		n += releases->first->uid != NULL;
 	if (n > 0)
-		log_warn("%zu objects match the selector no more and still have the finalizer %s: "
-			 "operatorctl release takes it off",
+		log_warn("%zu objects left without waiting, and what they leave is not cleared: "
+			 "finalizers %s, which operatorctl release takes off, or children",
 			n, releases->engine->finalizer);
 	free(releases);
 }
 
 void
-releases_add(struct releases *releases, const char *namespace_, const char *name, const char *uid)
+releases_add(struct releases *releases, const struct store_view *view)
 {
 	struct release *release = xcalloc(1, sizeof(*release));
 
 	release->releases = releases;
-	release->namespace_ = xstrdup(namespace_);
-	release->name = xstrdup(name);
-	release->uid = xstrdup(uid);
+	release->namespace_ = xstrdup(view->namespace_);
+	release->name = xstrdup(view->name);
+	release->uid = xstrdup(view->uid);
+	release->leaving = (view->flags & OBJECT_DELETING) != 0;
 	release->timer = loop_timer_new(releases->engine->loop, on_timer, release);
 	release->next = releases->first;
 	releases->first = release;

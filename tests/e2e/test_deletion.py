@@ -1,6 +1,7 @@
 """Deletion: finalizers and what they wait for, children that stay, nothing left behind."""
 
 import copy
+import json
 import time
 
 import pytest
@@ -329,6 +330,91 @@ def test_what_matches_no_more_is_released(site, objects, elsewhere):
     wait_for("let go", lambda: finalizers(objects, path) == ["example.com/other"])
     assert objects.kube.get_or_none(configmap(elsewhere, "a")) is None
     unhold(objects, path)
+
+
+@pytest.mark.parametrize("owner", ["reference", "finalizer"])
+def test_objects_that_go_at_once(site, objects, owner):
+    """E95: deleted while they are worked on; a 404 on the way is the end of the work, not an error, and nothing of them is left."""
+    site.write(site.main(greeting(owner)))
+    site.start("greeting")
+    make(objects, "stays")
+    names = [f"q{i}" for i in range(30)]
+    for name in names:
+        make(objects, name)
+        objects.kube.delete(objects.greeting(name))
+    for name in names:
+        gone(objects, objects.greeting(name))
+    ready(objects, "stays")
+    quiet(site)
+    lines = [json.loads(line) for line in site.operatord.log().splitlines() if line.startswith("{")]
+    assert [line for line in lines if line["level"] in ("error", "warn") and line.get("controller") == "greeting"] == []
+    assert site.metric("controller_runtime_reconcile_errors_total", controller="greeting") == 0
+    if owner == "finalizer":  # the others are the garbage collector's
+        left = [item["metadata"]["name"] for item in objects.kube.items(objects.configmap())]
+        assert [name for name in left if name.startswith("q")] == []
+
+
+def test_a_namespace_that_is_made_later(site, objects, server, namespace):
+    """E109: a child whose namespace is not there yet is made once it is, and known from then on."""
+    later = namespace + "-later"
+    site.write(site.main(greeting("finalizer", elsewhere=later, retry={"min": "50ms", "max": "1s"})))
+    site.start("greeting")
+    make(objects)
+    path = objects.greeting("a")
+    wait_for("it says so", lambda: objects.condition(path).get("reason") == "ApplyRejected")
+    assert later in objects.condition(path)["message"]
+    server.kube.create(NAMESPACES, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": later}})
+    ready(objects)
+    writes = quiet(site)
+    objects.kube.merge(configmap(later, "a"), {"metadata": {"labels": None}})
+    wait_for("known again", lambda: (objects.kube.get(configmap(later, "a"))["metadata"].get("labels") or {}).get("operatord.io/child"))
+    assert quiet(site) - writes <= 4  # the apply that finds it, the one that takes it, Events
+    objects.kube.delete(path)
+    gone(objects, path)
+    assert objects.kube.get_or_none(configmap(later, "a")) is None
+    server.kube.delete(f"{NAMESPACES}/{later}")
+
+
+def test_a_live_object_in_a_namespace_that_ends(site, objects, server, namespace, elsewhere):
+    """E231: refused creations are tried again with growing delays, and no more once the object is gone."""
+    site.write(site.main(greeting("finalizer", namespaces=[elsewhere])))
+    path = objects.greeting("a").replace(f"/{namespace}/", f"/{elsewhere}/")
+    server.kube.create(path.rsplit("/", 1)[0], {"apiVersion": "demo.operator/v1", "kind": GREETING, "metadata": {
+        "name": "a", "finalizers": ["example.com/hold"]}})
+    # Something else keeps the namespace; the object itself lives on for now where nothing empties it.
+    server.kube.create(f"/api/v1/namespaces/{elsewhere}/configmaps", {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {
+        "name": "keeper", "finalizers": ["example.com/hold"]}})
+    server.kube.delete(f"{NAMESPACES}/{elsewhere}")
+    site.start("greeting")
+    if server.real:
+        wait_for("a refused creation", lambda: "being terminated" in site.operatord.log())
+        seen = site.writes()
+        time.sleep(3)
+        assert site.writes() - seen < 10
+        assert '"level":"warn"' not in site.operatord.log()
+        server.kube.delete(path)
+    wait_for("under deletion", lambda: server.kube.get(path)["metadata"].get("deletionTimestamp"))
+    wait_for("ours is off", lambda: server.kube.get(path)["metadata"]["finalizers"] == ["example.com/hold"], seconds=40)
+    server.kube.merge(path, {"metadata": {"finalizers": None}})
+    gone(objects, path)
+    quiet(site)
+    server.kube.merge(f"/api/v1/namespaces/{elsewhere}/configmaps/keeper", {"metadata": {"finalizers": None}})
+
+
+def test_a_hand_that_takes_the_finalizer_off_keeps_the_children(site, objects, elsewhere):
+    """Somebody forces an object under deletion out: that is no order to delete anything, with a selector or without."""
+    site.write(site.main(greeting("finalizer", elsewhere=elsewhere, selector="mine=yes")))
+    site.start("greeting")
+    make(objects, labels={"mine": "yes"})
+    path = ready(objects)
+    objects.kube.merge(path, {"metadata": {"annotations": {"operatord.io/paused": "true"}}})
+    wait_for("paused", lambda: objects.condition(path).get("reason") == "Paused")
+    objects.kube.delete(path)
+    wait_for("under deletion", lambda: site.metric("operatord_objects", status="deleting") == 1)
+    unhold(objects, path)
+    gone(objects, path)
+    quiet(site)
+    assert "deletionTimestamp" not in objects.kube.get(configmap(elsewhere, "a"))["metadata"]
 
 
 # --- a controller that is removed ---
