@@ -3,7 +3,8 @@
  * The simulator: runs the workers' engine against the development server's core under a fake clock, from a seed. A seed that fails is printed and
  * replays exactly.
  *
- *   sim --seeds N [--from S]     runs N seeds; ends with "N passed, N failed"
+ *   sim --seeds N [--from S] [--jobs N]
+ *                                runs N seeds, in as many processes as there are processors or --jobs says; ends with "N passed, N failed"
  *   sim --seed S [--trace]       one seed, with all that happened
  *   sim --flat                   a thousand watches that break: no memory stays
  *   sim --self-check             planted faults must be found, and a seed must repeat itself exactly
@@ -16,6 +17,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "common/clock.h"
 #include "common/log.h"
@@ -58,23 +62,77 @@ run_seed(const struct world_files *files, uint64_t seed, enum sim_plant plant)
 	return sim_failure();
 }
 
-static int
-run_seeds(const struct world_files *files, uint64_t from, unsigned long n)
-{
-	unsigned long passed = 0, failed = 0;
+struct tally {
+	unsigned long passed, failed;
+};
 
-	for (uint64_t seed = from; seed < from + n; seed++) {
+static void
+run_every(const struct world_files *files, uint64_t from, uint64_t end, unsigned step,
+	struct tally *tally)
+{
+	for (uint64_t seed = from; seed < end; seed += step) {
 		const char *failure = run_seed(files, seed, PLANT_NONE);
+
 		if (failure) {
 			printf("seed %llu: %s\n", (unsigned long long)seed, failure);
 			fflush(stdout);
-			failed++;
+			tally->failed++;
 		} else {
-			passed++;
+			tally->passed++;
 		}
 	}
-	printf("%lu passed, %lu failed\n", passed, failed);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+/* One of several processes: its tally is in memory that all share. false: it could not be started. */
+static bool
+start_job(const struct world_files *files, uint64_t from, uint64_t end, unsigned step,
+	struct tally *tally)
+{
+	fflush(stdout);
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		run_every(files, from, end, step, tally);
+		_exit(EXIT_SUCCESS);
+	}
+	return pid > 0;
+}
+
+/* Seeds know nothing of each other: each job takes every n-th. A job that dies is a failure of its own. */
+static int
+run_seeds(const struct world_files *files, uint64_t from, unsigned long n, unsigned jobs)
+{
+	size_t size = jobs * sizeof(struct tally);
+	struct tally *tallies = mmap(
+			     NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0),
+		     sum = {0};
+	unsigned started = 0;
+	int status;
+
+	if (tallies == MAP_FAILED)
+		return EXIT_FAILURE;
+	if (jobs == 1)
+		run_every(files, from, from + n, 1, tallies);
+	for (unsigned i = 0; jobs > 1 && i < jobs; i++) {
+		if (start_job(files, from + i, from + n, jobs, &tallies[i]))
+			started++;
+		else
+			sum.failed++;
+	}
+	for (unsigned i = 0; i < started; i++) {
+		if (wait(&status) < 0 || !WIFEXITED(status) ||
+			WEXITSTATUS(status) != EXIT_SUCCESS) {
+			printf("a job died: wait status %#x\n", (unsigned)status);
+			sum.failed++;
+		}
+	}
+	for (unsigned i = 0; i < jobs; i++) {
+		sum.passed += tallies[i].passed;
+		sum.failed += tallies[i].failed;
+	}
+	munmap(tallies, size);
+	printf("%lu passed, %lu failed\n", sum.passed, sum.failed);
+	return sum.failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
 /* A planted fault must be found in some of the first seeds. */
@@ -181,6 +239,7 @@ enum {
 	OPTION_FLAT = 255,
 	OPTION_SEEDS = 256,
 	OPTION_FROM,
+	OPTION_JOBS,
 	OPTION_SEED,
 	OPTION_TRACE,
 	OPTION_SELF_CHECK,
@@ -193,6 +252,7 @@ main(int argc, char **argv)
 	static const struct option options[] = {
 		{"seeds", required_argument, NULL, OPTION_SEEDS},
 		{"from", required_argument, NULL, OPTION_FROM},
+		{"jobs", required_argument, NULL, OPTION_JOBS},
 		{"seed", required_argument, NULL, OPTION_SEED},
 		{"trace", no_argument, NULL, OPTION_TRACE},
 		{"flat", no_argument, NULL, OPTION_FLAT},
@@ -204,6 +264,7 @@ main(int argc, char **argv)
 	char examples_path[512];
 	unsigned long seeds = 5;
 	uint64_t from = 1;
+	unsigned jobs = 0;
 	bool check = false, only_flat = false;
 	int option;
 
@@ -217,7 +278,10 @@ main(int argc, char **argv)
 			break;
 		case OPTION_SEED:
 			from = strtoull(optarg, NULL, 10);
-			seeds = 1;
+			seeds = jobs = 1;
+			break;
+		case OPTION_JOBS:
+			jobs = (unsigned)strtoul(optarg, NULL, 10);
 			break;
 		case OPTION_TRACE:
 			sim_trace(true);
@@ -235,6 +299,10 @@ main(int argc, char **argv)
 			return 64;
 		}
 	}
+	if (jobs == 0)
+		jobs = (unsigned)sysconf(_SC_NPROCESSORS_ONLN);
+	if (jobs > seeds)
+		jobs = seeds > 0 ? (unsigned)seeds : 1;
 	snprintf(examples_path, sizeof(examples_path), "%s", examples);
 	log_open(LOG_LEVEL_DEBUG, LOG_FORMAT_TEXT);
 	log_capture(swallow, NULL);
@@ -243,7 +311,7 @@ main(int argc, char **argv)
 		return EXIT_FAILURE;
 	int code = check       ? self_check(&files)
 		   : only_flat ? EXIT_SUCCESS
-			       : run_seeds(&files, from, seeds);
+			       : run_seeds(&files, from, seeds, jobs);
 	if (code == EXIT_SUCCESS && (only_flat || argc == 1))
 		code = flat(&files);
 	world_files_free(&files);
