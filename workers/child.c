@@ -3,9 +3,11 @@
 #include "config.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/json.h"
+#include "common/memory.h"
 #include "common/scoreboard.h"
 #include "workers/children_internal.h"
 
@@ -86,21 +88,47 @@ children_deleting(struct children *children, const struct kube_resource *kind,
 
 /* --- $children --- */
 
-struct body_of {
+struct bodies {
 	const char *id;
-	struct buf *out;
-	bool found;
+	struct store_view *list; /* the store stands still meanwhile */
+	size_t n;
 };
 
 static void
-body_of(void *data, const struct store_view *view)
+collect(void *data, const struct store_view *view)
 {
-	struct body_of *body = data;
+	struct bodies *bodies = data;
 
-	if (body->found || strcmp(view->child, body->id) != 0 || view->length == 0)
+	if (strcmp(view->child, bodies->id) != 0 || view->length == 0)
 		return;
-	buf_add(body->out, view->bytes, view->length);
-	body->found = true;
+	bodies->list = xreallocarray(bodies->list, bodies->n + 1, sizeof(*bodies->list));
+	bodies->list[bodies->n++] = *view;
+}
+
+static int
+by_name(const void *left, const void *right)
+{
+	const struct store_view *a = left, *b = right;
+	int order = strcmp(a->namespace_, b->namespace_);
+
+	return order != 0 ? order : strcmp(a->name, b->name);
+}
+
+/* One body or null; with forEach all, by name. */
+static void
+put_bodies(struct buf *out, const struct bodies *bodies, bool list)
+{
+	if (list)
+		buf_addc(out, '[');
+	for (size_t i = 0; i < bodies->n && (list || i == 0); i++) {
+		if (i > 0)
+			buf_addc(out, ',');
+		buf_add(out, bodies->list[i].bytes, bodies->list[i].length);
+	}
+	if (list)
+		buf_addc(out, ']');
+	else if (bodies->n == 0)
+		buf_adds(out, "null");
 }
 
 void
@@ -110,16 +138,18 @@ children_value(const struct children *children, const char *owner_uid, struct bu
 
 	buf_addc(out, '{');
 	for (size_t i = 0; i < config->n_children; i++) {
-		struct body_of body = {.id = config->children[i].id, .out = out};
+		struct bodies bodies = {.id = config->children[i].id};
 
 		if (i > 0)
 			buf_addc(out, ',');
-		json_put_string(out, body.id, strlen(body.id));
+		json_put_string(out, bodies.id, strlen(bodies.id));
 		buf_addc(out, ':');
 		if (children->options.reads(children->options.data, i))
-			mirror_each_of(children_mirror(children, i), owner_uid, body_of, &body);
-		if (!body.found)
-			buf_adds(out, "null");
+			mirror_each_of(children_mirror(children, i), owner_uid, collect, &bodies);
+		if (bodies.n > 1)
+			qsort(bodies.list, bodies.n, sizeof(*bodies.list), by_name);
+		put_bodies(out, &bodies, config->children[i].for_each != NULL);
+		free(bodies.list);
 	}
 	buf_addc(out, '}');
 }

@@ -7,6 +7,7 @@ libworkers_a_SOURCES = workers/worker.c workers/worker.h \
 	workers/controller.c workers/controller_remove.c workers/controller_state.c workers/controller.h workers/controller_internal.h workers/engine.h \
 	workers/deadlines.c workers/deadlines.h \
 	workers/events.c workers/events.h \
+	workers/for_each.c \
 	workers/finalizer.c workers/finalizer.h \
 	workers/leaving.c workers/leaving.h \
 	workers/member.c workers/member.h \

@@ -21,8 +21,8 @@
 
 #define RENDER_MAX (4u << 20)
 
-__attribute__((format(printf, 3, 4))) static void
-fail(struct plan_child *child, enum verdict verdict, const char *format, ...)
+void
+plan_fail(struct plan_child *child, enum verdict verdict, const char *format, ...)
 {
 	char text[CONDITION_MESSAGE_MAX + 8];
 	va_list args;
@@ -36,14 +36,14 @@ fail(struct plan_child *child, enum verdict verdict, const char *format, ...)
 	child->text = xstrdup(text);
 }
 
-static void
-fail_render(const struct planner *planner, size_t group, struct plan_child *child,
+void
+plan_fail_render(const struct planner *planner, size_t group, struct plan_child *child,
 	const struct template_problem *problem)
 {
 	char text[CONDITION_MESSAGE_MAX + 8];
 
 	planner_problem_text(problem, text, sizeof(text));
-	fail(child,
+	plan_fail(child,
 		planner_group_reads_children(planner, group) ? VERDICT_WAITING_FOR_CHILD
 							     : VERDICT_RENDER_FAILED,
 		"%s", text);
@@ -62,7 +62,7 @@ wanted(const struct planner *planner, size_t i, const struct plan_object *object
 	if (planner->config->children[i].when == NULL)
 		return 1;
 	if (planner_render(planner, group, object, NULL, NULL, &out, &problem) < 0) {
-		fail_render(planner, group, child, &problem);
+		plan_fail_render(planner, group, child, &problem);
 		answer = -1;
 	} else {
 		answer = strcmp(out.data, "true") == 0;
@@ -132,21 +132,21 @@ place(const struct planner *planner, const struct plan_object *object,
 	const char *own = planner->resource->namespaced ? object->namespace_ : "";
 
 	if (!kind->namespaced && *own != '\0' && owner == CONFIG_OWNER_REFERENCE)
-		fail(child, VERDICT_RENDER_FAILED,
+		plan_fail(child, VERDICT_RENDER_FAILED,
 			"%s is cluster-scoped: it can't belong to an object in a namespace by an "
 			"owner reference; write owner: finalizer, or owner: none",
 			kind->kind);
 	else if (!kind->namespaced && *asked != '\0')
-		fail(child, VERDICT_RENDER_FAILED,
+		plan_fail(child, VERDICT_RENDER_FAILED,
 			"%s is cluster-scoped: remove metadata.namespace", kind->kind);
 	else if (*own != '\0' && *asked != '\0' && strcmp(own, asked) != 0 &&
 		 owner == CONFIG_OWNER_REFERENCE)
-		fail(child, VERDICT_RENDER_FAILED,
+		plan_fail(child, VERDICT_RENDER_FAILED,
 			"metadata.namespace is %s, but a child must be in the namespace of its "
 			"owner (%s); write owner: finalizer, or owner: none",
 			asked, own);
 	else if (kind->namespaced && *own == '\0' && *asked == '\0')
-		fail(child, VERDICT_RENDER_FAILED,
+		plan_fail(child, VERDICT_RENDER_FAILED,
 			"%s needs metadata.namespace, for its owner has none", kind->kind);
 	else {
 		child->namespace_ = xstrdup(!kind->namespaced ? "" : *asked == '\0' ? own : asked);
@@ -163,7 +163,7 @@ print_body(struct plan_child *child, const cJSON *body)
 	json_print_canonical(&out, body);
 	child->body = buf_detach(&out, &child->length);
 	if (child->body == NULL)
-		fail(child, VERDICT_RENDER_FAILED, "the rendered object is larger than %u bytes",
+		plan_fail(child, VERDICT_RENDER_FAILED, "the rendered object is larger than %u bytes",
 			RENDER_MAX);
 	else
 		child->hash = XXH3_64bits(child->body, child->length);
@@ -178,12 +178,12 @@ complete(const struct planner *planner, size_t i, const struct plan_object *obje
 	const struct config_child *config = &planner->config->children[i];
 
 	if (*name == '\0') {
-		fail(child, VERDICT_RENDER_FAILED,
+		plan_fail(child, VERDICT_RENDER_FAILED,
 			"children[%s]: metadata.name is empty or not a string", config->id);
 		return;
 	}
 	if (strlen(name) > 253 || strchr(name, '/') != NULL) {
-		fail(child, VERDICT_RENDER_FAILED,
+		plan_fail(child, VERDICT_RENDER_FAILED,
 			"children[%s]: metadata.name is not a valid name", config->id);
 		return;
 	}
@@ -203,9 +203,10 @@ complete(const struct planner *planner, size_t i, const struct plan_object *obje
 }
 
 static void
-plan_child(const struct planner *planner, size_t i, const struct plan_object *object,
+plan_child(const struct planner *planner, const struct plan_object *object,
 	const struct kube_resource *kind, struct plan_child *child)
 {
+	size_t i = child->child;
 	const struct config_child *config = &planner->config->children[i];
 	size_t group = config_group_template(planner->config, i);
 	struct buf out = BUF_INIT_LIMIT(RENDER_MAX);
@@ -221,12 +222,12 @@ plan_child(const struct planner *planner, size_t i, const struct plan_object *ob
 	}
 	child->what = PLAN_APPLY;
 	if (kind == NULL)
-		fail(child, VERDICT_WAITING_FOR_CHILD, "the server does not serve %s %s",
+		plan_fail(child, VERDICT_WAITING_FOR_CHILD, "the server does not serve %s %s",
 			config->api_version, config->kind);
 	else if (planner_render(planner, group, object, NULL, NULL, &out, &problem) < 0)
-		fail_render(planner, group, child, &problem);
+		plan_fail_render(planner, group, child, &problem);
 	else if ((body = json_parse(out.data, out.length, NULL)) == NULL || !cJSON_IsObject(body))
-		fail(child, VERDICT_RENDER_FAILED,
+		plan_fail(child, VERDICT_RENDER_FAILED,
 			"children[%s]: the template does not give an object", config->id);
 	else
 		complete(planner, i, object, kind, body, child);
@@ -234,19 +235,55 @@ plan_child(const struct planner *planner, size_t i, const struct plan_object *ob
 	buf_free(&out);
 }
 
+static struct plan_child *
+add(struct plan *plan, size_t child)
+{
+	plan->children =
+		xreallocarray(plan->children, plan->n + 1, sizeof(struct plan_child));
+	plan->children[plan->n] = (struct plan_child){.child = child};
+	return &plan->children[plan->n++];
+}
+
+static void
+plan_each(const struct planner *planner, size_t i, const struct plan_object *object,
+	const struct kube_resource *kind, struct plan *plan)
+{
+	struct plan_child failed = {.child = i};
+	cJSON *items = plan_items(planner, i, object, &failed);
+	struct plan_object with_item = *object;
+	const cJSON *item;
+
+	if (items == NULL) {
+		*add(plan, i) = failed;
+		return;
+	}
+	cJSON_ArrayForEach(item, items)
+	{
+		struct buf bytes = BUF_INIT_LIMIT(RENDER_MAX);
+
+		json_print(&bytes, item);
+		with_item.item = bytes.data;
+		with_item.item_length = bytes.length;
+		plan_child(planner, &with_item, kind, add(plan, i));
+		buf_free(&bytes);
+	}
+	cJSON_Delete(items);
+}
+
 void
 plan_children(const struct planner *planner, const struct plan_object *object,
 	const struct kube_resource *const *kinds, struct plan *ret)
 {
-	size_t n = planner->config->n_children;
-
-	*ret = (struct plan){.n = n, .complete = true};
-	ret->children = xcalloc(n == 0 ? 1 : n, sizeof(struct plan_child));
-	for (size_t i = 0; i < n; i++) {
-		plan_child(planner, i, object, kinds[i], &ret->children[i]);
+	*ret = (struct plan){.complete = true};
+	for (size_t i = 0; i < planner->config->n_children; i++)
+		if (planner->config->children[i].for_each != NULL)
+			plan_each(planner, i, object, kinds[i], ret);
+		else
+			plan_child(planner, object, kinds[i], add(ret, i));
+	plan_check_names(planner, ret);
+	for (size_t i = 0; i < ret->n; i++)
 		if (ret->children[i].what == PLAN_FAILED)
 			ret->complete = false;
-	}
 }
 
 void

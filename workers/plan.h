@@ -20,6 +20,7 @@ enum plan_what {
 };
 
 struct plan_child {
+	size_t child; /* of the configuration */
 	enum plan_what what;
 	enum verdict verdict;
 	char *text;
@@ -30,10 +31,20 @@ struct plan_child {
 };
 
 struct plan {
-	struct plan_child *children; /* as in the configuration */
+	struct plan_child *children; /* in the order of the configuration, of forEach in that of its list */
 	size_t n;
 	bool complete; /* nothing is PLAN_FAILED */
 };
+
+/* for_each.c: the list of a child's forEach, a JSON array for the caller; NULL with verdict and text of failed filled. */
+cJSON *plan_items(const struct planner *planner, size_t child, const struct plan_object *object,
+	struct plan_child *failed);
+/* for_each.c: of children that are one object all but the first become PLAN_FAILED. */
+void plan_check_names(const struct planner *planner, struct plan *plan);
+__attribute__((format(printf, 3, 4))) void plan_fail(
+	struct plan_child *child, enum verdict verdict, const char *format, ...);
+void plan_fail_render(const struct planner *planner, size_t group, struct plan_child *child,
+	const struct template_problem *problem);
 
 /* kinds[i]: what child i is on the server, NULL while that is not known (then it is PLAN_FAILED, WaitingForChild). */
 void plan_children(const struct planner *planner, const struct plan_object *object,

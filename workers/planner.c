@@ -85,6 +85,8 @@ planner_render(const struct planner *planner, size_t group, const struct plan_ob
 		.error = error,
 		.error_length = error == NULL ? 0 : strlen(error),
 		.uuid = uuid,
+		.item = object->item,
+		.item_length = object->item_length,
 		.timeout_ns = planner->config->render_timeout_ns,
 	};
 

@@ -33,6 +33,8 @@ struct plan_object {
 	const char *namespace_, *name, *uid;
 	const char *children; /* JSON for $children, NULL: {} */
 	size_t children_length;
+	const char *item; /* JSON of the item of forEach that is rendered for, NULL: none */
+	size_t item_length;
 };
 
 /* One group; error: {"message": ..., "reason": ...} or NULL; uuid: text or NULL. As template_render(). */

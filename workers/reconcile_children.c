@@ -15,12 +15,18 @@
 #include "common/scoreboard.h"
 #include "workers/reconcile_internal.h"
 
+size_t
+reconcile_child(const struct reconcile *r)
+{
+	return r->plan.children[r->child].child;
+}
+
 static void
 child_text(const struct reconcile *r, char *out, size_t n)
 {
 	const struct plan_child *child = &r->plan.children[r->child];
 
-	snprintf(out, n, "%s %s%s%s", r->engine->config->children[r->child].kind, child->namespace_,
+	snprintf(out, n, "%s %s%s%s", r->engine->config->children[reconcile_child(r)].kind, child->namespace_,
 		*child->namespace_ == '\0' ? "" : "/", child->name);
 }
 
@@ -37,7 +43,7 @@ applied_bits(const struct reconcile *r)
 static void
 set_applied(const struct reconcile *r, bool applied)
 {
-	uint64_t bits = applied_bits(r), bit = UINT64_C(1) << r->child;
+	uint64_t bits = applied_bits(r), bit = UINT64_C(1) << reconcile_child(r);
 
 	if (((bits & bit) != 0) != applied)
 		mirror_set_note(r->engine->primary, r->namespace_, r->name, OBJECT_NOTE_APPLIED,
@@ -57,10 +63,15 @@ child_event(struct reconcile *r, const char *reason, const char *why)
 static void
 child_applied(struct reconcile *r, const struct kube_result *result)
 {
-	bool was_applied = (applied_bits(r) >> r->child & 1) != 0;
+	bool was_applied = (applied_bits(r) >> reconcile_child(r) & 1) != 0;
+
+	/* Of many under one id others may have been applied: this one is new unless one has gone. */
+	if (r->engine->config->children[reconcile_child(r)].for_each != NULL &&
+		queue_item_reason(r->item) != REASON_CHILD_DRIFT)
+		was_applied = false;
 	bool drift = r->need == CHILD_DRIFTED || (r->need == CHILD_MISSING && was_applied);
 
-	children_applied(r->engine->children, r->child, result->body, result->body_length,
+	children_applied(r->engine->children, reconcile_child(r), result->body, result->body_length,
 		r->plan.children[r->child].hash, drift);
 	set_applied(r, true);
 	if (drift)
@@ -124,7 +135,7 @@ settle_conflict(struct reconcile *r, const struct kube_result *result)
 	char manager[160], what[400];
 
 	if (!result->conflict || r->forced ||
-		r->engine->config->children[r->child].conflict != CONFIG_CONFLICT_FORCE)
+		r->engine->config->children[reconcile_child(r)].conflict != CONFIG_CONFLICT_FORCE)
 		return false;
 	if (!holder(r, result, manager, sizeof(manager))) {
 		r->forced = true;
@@ -166,9 +177,9 @@ apply_child(struct reconcile *r)
 {
 	struct engine *engine = r->engine;
 	const struct plan_child *child = &r->plan.children[r->child];
-	const struct kube_resource *kind = children_kind(engine->children, r->child);
+	const struct kube_resource *kind = children_kind(engine->children, reconcile_child(r));
 	/* What is not known as ours is asked for first: force would take it from another operatord without a word. */
-	bool force = engine->config->children[r->child].conflict == CONFIG_CONFLICT_FORCE &&
+	bool force = engine->config->children[reconcile_child(r)].conflict == CONFIG_CONFLICT_FORCE &&
 		     (r->forced || r->need != CHILD_MISSING);
 
 	/* While waiting for the token the server may have stopped serving the kind. */
@@ -189,7 +200,7 @@ static bool
 wants_apply(struct reconcile *r)
 {
 	const struct plan_child *child = &r->plan.children[r->child];
-	const struct config_child *config = &r->engine->config->children[r->child];
+	const struct config_child *config = &r->engine->config->children[reconcile_child(r)];
 	enum verdict verdict;
 	const char *text;
 
@@ -203,12 +214,12 @@ wants_apply(struct reconcile *r)
 	case PLAN_APPLY:
 		break;
 	}
-	if (!children_usable(r->engine->children, r->child, &verdict, &text)) {
+	if (!children_usable(r->engine->children, reconcile_child(r), &verdict, &text)) {
 		reconcile_fail(r, verdict, "%s %s: %s", config->kind, child->name, text);
 		return false;
 	}
 	r->need = children_need(
-		r->engine->children, r->child, child->namespace_, child->name, child->hash);
+		r->engine->children, reconcile_child(r), child->namespace_, child->name, child->hash);
 	if (r->need == CHILD_LEAVING)
 		reconcile_fail(r, VERDICT_WAITING_FOR_CHILD, "%s %s is being deleted", config->kind,
 			child->name);

@@ -22,7 +22,7 @@ struct reconcile {
 	uint32_t flags; /* of the object, when it was read */
 
 	struct plan plan;
-	size_t child; /* the one that is looked at */
+	size_t child; /* of the plan, the one that is looked at */
 	enum child_need need;
 	bool forced; /* nobody holds it back: fields of other managers are taken */
 	struct prune_item *prunes;
@@ -51,6 +51,8 @@ struct reconcile {
 	bool quiet;     /* an expected trouble, not worth a warning */
 };
 
+/* Of the configuration: the child that is looked at. */
+size_t reconcile_child(const struct reconcile *r);
 /* A token for one write: true when there is one now, else `then` is called once there is. */
 bool reconcile_take_token(struct reconcile *r, void (*then)(struct reconcile *r));
 /* Runs `then` with a token, at once or later. */

@@ -49,7 +49,7 @@ is_wanted(const struct reconcile *r, const struct child_ref *ref)
 		const struct plan_child *child = &r->plan.children[i];
 
 		if (child->what == PLAN_APPLY &&
-			is_kind(children_kind(r->engine->children, i), ref->kind) &&
+			is_kind(children_kind(r->engine->children, child->child), ref->kind) &&
 			strcmp(child->namespace_, ref->namespace_) == 0 &&
 			strcmp(child->name, ref->name) == 0)
 			return true;

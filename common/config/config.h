@@ -18,6 +18,8 @@
 
 #define CONFIG_CONTROLLERS_MAX 1000
 #define CONFIG_CHILDREN_MAX    64
+#define CONFIG_LETS_MAX        64   /* of a controller, and of a child */
+#define CONFIG_EACH_MAX        1000 /* items of one forEach */
 
 /* What ties a child to its object: an owner reference, which the server's garbage collector follows; our finalizer on the object; nothing. */
 enum config_owner { CONFIG_OWNER_REFERENCE, CONFIG_OWNER_FINALIZER, CONFIG_OWNER_NONE };
@@ -30,6 +32,9 @@ struct config_child {
 	char *api_version, *kind;   /* literals of the template */
 	const cJSON *template_;     /* within the controller's document */
 	const cJSON *when;          /* expression string or boolean, NULL: always */
+	const cJSON *for_each;      /* {"zone": "${...}"}: an object for each item of a list; NULL: one object */
+	const cJSON *let;           /* [{"name": "${...}"}, ...] in order; NULL: none */
+	size_t n_lets;
 	bool literal;
 	enum config_conflict conflict;
 	enum config_owner owner;
@@ -46,6 +51,8 @@ struct config_controller {
 	bool paused;
 	struct config_child *children;
 	size_t n_children;
+	const cJSON *let;           /* as a child's; these come first */
+	size_t n_lets;
 	const cJSON *status;        /* template; a member {"once": "${...}"} is a once field; NULL: none */
 	const cJSON *status_on_error;
 	unsigned concurrency;       /* objects in flight, default 16 */
@@ -96,13 +103,18 @@ void config_controller_free(struct config_controller *controller);
 bool config_kind_retained(const char *group, const char *kind);
 /* The same, of "apps/v1" and "Deployment". */
 bool config_kind_retained_of(const char *api_version, const char *kind);
-/* The groups of a controller's templates in their fixed order (shared by checker and worker): for child i: 2*i when, 2*i+1 template; then CONFIG_GROUP_STATUS, CONFIG_GROUP_ON_ERROR, then a group a once field. */
+/*
+ * The groups of a controller's templates in their fixed order (shared by checker and worker): for each child those of enum config_child_group; the lets of the controller, then of
+ * each child; CONFIG_GROUP_STATUS, CONFIG_GROUP_ON_ERROR, then a group a once field.
+ */
+enum config_child_group { CONFIG_CHILD_WHEN, CONFIG_CHILD_TEMPLATE, CONFIG_CHILD_EACH, CONFIG_CHILD_GROUPS };
 struct template_source;
 struct config_templates;
 struct config_templates *config_templates_new(const struct config_controller *controller);
 const struct template_source *config_templates_source(const struct config_templates *templates);
 size_t config_group_when(const struct config_controller *controller, size_t child);
 size_t config_group_template(const struct config_controller *controller, size_t child);
+size_t config_group_each(const struct config_controller *controller, size_t child);
 size_t config_group_status(const struct config_controller *controller);   /* the status without its once fields */
 size_t config_group_on_error(const struct config_controller *controller);
 size_t config_n_once(const struct config_templates *templates);

@@ -12,6 +12,7 @@
 #include "common/config/config.h"
 #include "common/config/duration.h"
 #include "common/config/quantity.h"
+#include "common/config/syntax.h"
 #include "common/json.h"
 #include "common/memory.h"
 
@@ -169,6 +170,28 @@ decode_namespaces(struct decoder *d, struct config_controller *controller)
 	}
 }
 
+/* [{"name": "${...}"}, ...] */
+static const cJSON *
+decode_let(struct decoder *d, size_t *ret_n)
+{
+	const cJSON *list = find(d, NULL, "let"), *item;
+
+	if (list && (!cJSON_IsArray(list) || cJSON_GetArraySize(list) > CONFIG_LETS_MAX)) {
+		fail(d, "let");
+		return NULL;
+	}
+	cJSON_ArrayForEach(item, list)
+	{
+		if (!cJSON_IsObject(item) || !cJSON_IsString(item->child) ||
+			!syntax_is_identifier(item->child->string)) {
+			fail(d, "let");
+			return NULL;
+		}
+		(*ret_n)++;
+	}
+	return list;
+}
+
 /* Both have a default that depends on the kind. */
 static void
 decode_ties(struct decoder *d, struct config_child *child)
@@ -198,6 +221,11 @@ decode_child(struct decoder *outer, const cJSON *object, struct config_child *ch
 	child->when = find(&d, NULL, "when");
 	if (child->when && !cJSON_IsString(child->when) && !cJSON_IsBool(child->when))
 		fail(&d, "when");
+	child->let = decode_let(&d, &child->n_lets);
+	child->for_each = map(&d, "forEach");
+	if (child->for_each && (!cJSON_IsString(child->for_each->child) ||
+				       !syntax_is_identifier(child->for_each->child->string)))
+		fail(&d, "forEach");
 	child->literal = boolean(&d, "literal");
 	decode_ties(&d, child);
 	child->conflict = !strcmp(conflict, "fail") ? CONFIG_CONFLICT_FAIL : CONFIG_CONFLICT_FORCE;
@@ -289,6 +317,7 @@ decode_all(struct decoder *d, struct config_controller *controller)
 	controller->selector = optional_text(d, NULL, "selector");
 	controller->field_selector = optional_text(d, NULL, "fieldSelector");
 	decode_children(d, controller);
+	controller->let = decode_let(d, &controller->n_lets);
 	controller->status = map(d, "status");
 	controller->status_on_error = map(d, "statusOnError");
 	decode_tuning(d, controller);

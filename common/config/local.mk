@@ -8,6 +8,7 @@ libconfig_a_SOURCES = common/config/config.h common/config/check.h \
 	common/config/effective.c common/config/effective.h \
 	common/config/files.c common/config/files.h \
 	common/config/free_value.c \
+	common/config/names.c \
 	common/config/place.c common/config/place.h \
 	common/config/print.c \
 	common/config/problems.c common/config/problems.h \

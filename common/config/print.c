@@ -168,6 +168,18 @@ put_value(struct buf *out, const cJSON *value, unsigned depth, unsigned list_dep
 
 static cJSON *in_order(const cJSON *object, enum schema_place place, const char *prefix);
 
+/* [{"a": ...}, {"b": ...}] as one map, in that order */
+static cJSON *
+let_map(const cJSON *list)
+{
+	cJSON *map = cJSON_CreateObject();
+	const cJSON *item;
+
+	cJSON_ArrayForEach(item, list) cJSON_AddItemToObject(
+		map, item->child->string, cJSON_Duplicate(item->child, true));
+	return map;
+}
+
 static cJSON *
 copy_in_order(const struct schema_key *key, const cJSON *value, enum schema_place place)
 {
@@ -176,6 +188,8 @@ copy_in_order(const struct schema_key *key, const cJSON *value, enum schema_plac
 
 	if (key->type == SCHEMA_MAP)
 		return in_order(value, place, key->path);
+	if (key->type == SCHEMA_LET)
+		return let_map(value);
 	if (key->type != SCHEMA_CHILDREN)
 		return cJSON_Duplicate(value, true);
 	array = cJSON_CreateArray();

@@ -43,6 +43,8 @@ enum schema_type {
 	SCHEMA_TEXT_LISTS, /* name: a list of texts */
 	SCHEMA_CONDITION,  /* true, false or one expression */
 	SCHEMA_TEMPLATE,   /* a child's object */
+	SCHEMA_LET,        /* names and expressions, in order */
+	SCHEMA_EACH,       /* one name and the expression of a list */
 	SCHEMA_FILE,       /* a file with a child's object, read by the checker */
 	SCHEMA_STATUS,     /* a template of a status */
 	/* refused */

@@ -154,6 +154,8 @@ item_value(struct validator *v, const struct yaml_node *item, enum schema_place 
 	value = map_value(v, item, place, "");
 	if (place == SCHEMA_CHILD)
 		child_check(v, item, literal_of(item));
+	else
+		names_check_controller(v, item);
 	return value;
 }
 
@@ -243,6 +245,10 @@ key_value(struct validator *v, const struct schema_key *key, const struct yaml_n
 		return special_text_lists(v, node);
 	case SCHEMA_CONDITION:
 		return special_condition(v, node);
+	case SCHEMA_LET:
+		return special_let(v, node);
+	case SCHEMA_EACH:
+		return special_each(v, node);
 	case SCHEMA_TEMPLATE:
 		return free_value(v, node, literal_of(parent));
 	case SCHEMA_STATUS:

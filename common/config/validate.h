@@ -45,6 +45,10 @@ cJSON *special_namespaces(struct validator *v, const struct yaml_node *node);
 cJSON *special_vars(struct validator *v, const struct yaml_node *map);
 cJSON *special_texts(struct validator *v, const struct yaml_node *node);
 cJSON *special_text_lists(struct validator *v, const struct yaml_node *node);
+cJSON *special_let(struct validator *v, const struct yaml_node *map);  /* names.c: [{"name": "${...}"}, ...] */
+cJSON *special_each(struct validator *v, const struct yaml_node *map); /* {"name": "${...}"} */
+/* Names that mean two things. */
+void names_check_controller(struct validator *v, const struct yaml_node *controller);
 cJSON *special_condition(struct validator *v, const struct yaml_node *node);
 
 /* free_value.c: a value without a type of its own (vars, templates). NULL if the walk through it found problems. */

@@ -24,9 +24,12 @@ int expression_split(const char *text, struct expression_part parts[EXPRESSION_P
 
 /* What a group may use. */
 struct expression_scope {
-	bool children, error, uuid;
+	bool children, error, uuid, self;
 	const char *const *children_ids;
 	size_t n_children;
+	const struct template_name *names;
+	size_t n_names;
+	bool *uses_name;  /* n_names flags, as uses_child */
 	bool *uses_child; /* n_children flags, set where $children.ID is read; NULL: not wanted */
 };
 

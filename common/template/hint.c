@@ -37,7 +37,7 @@ hint_add(struct error *err, const char *expression)
 	struct error old = *err;
 
 	if (end && err->text[0] == '$')
-		error_set(err, old.code, "%s; there are $children, $vars, $error and $uuid",
+		error_set(err, old.code, "%s; there are $children, $vars, $error, $uuid, and the names that let and forEach give before it",
 			old.text);
 	else if (end && slash && slash < end)
 		error_set(err, old.code, "%s; %s", old.text, function_hint(err->text, slash));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a program sees: {object, children, error, uuid, group, mark}. The object and the children are kept parsed from one group to the next, as long as their
+ * What a program sees: {object, children, error, uuid, item, self, group, mark}. The object and the children are kept parsed from one group to the next, as long as their
  * bytes are the same, and they are not big.
  */
 #include "config.h"
@@ -71,6 +71,8 @@ template_input_make(
 		{"error",
 			input->error ? value_parse(input->error, input->error_length) : jv_null()},
 		{"uuid", input->uuid ? jv_string(input->uuid) : jv_null()},
+		{"item", input->item ? value_parse(input->item, input->item_length) : jv_null()},
+		{"self", input->self ? value_parse(input->self, input->self_length) : jv_null()},
 		{"group", jv_number((double)group)},
 		{"mark", jv_copy(program->mark)},
 	};

@@ -63,7 +63,7 @@ static const char prelude[] =
 	"utf8bytelength; $b) > 1048576"
 	" then error(\"the text would be longer than 1048576 bytes\") else __times($a; $b) end;\n";
 static const char head[] = ".object as $__object | .children as $children | .error as $error | "
-			   ".uuid as $uuid | .group as $__group | .mark as $__mark | "
+			   ".uuid as $uuid | .item as $__item | .self as $self | .group as $__group | .mark as $__mark | "
 			   "$__object |\n";
 
 static jv
@@ -101,12 +101,58 @@ put_slot(struct buf *out, const struct slot *slot)
 	buf_adds(out, "\n)");
 }
 
+/* Also what the names that it uses use themselves: their groups have the same names in front. Children that those read are read by this group. */
 static void
-put_group(struct buf *out, size_t index, const struct skeleton *skeleton)
+follow_names(struct template_program *program, size_t index, const struct template_group *group)
 {
+	struct skeleton *skeleton = &program->groups[index];
+
+	for (size_t k = group->n_names; k-- > 0;) {
+		const struct skeleton *let;
+
+		if (!skeleton->uses_name[k] || group->names[k].group == TEMPLATE_ITEM)
+			continue;
+		let = &program->groups[group->names[k].group];
+		for (size_t i = 0; i < k; i++)
+			skeleton->uses_name[i] = skeleton->uses_name[i] || let->uses_name[i];
+		for (size_t i = 0; i < program->n_children; i++)
+			skeleton->uses_child[i] = skeleton->uses_child[i] || let->uses_child[i];
+	}
+}
+
+/* The values that the group uses by name, each exactly one; an error in one says which. */
+static void
+put_names(struct buf *out, const struct template_program *program, size_t index,
+	const struct template_group *group)
+{
+	for (size_t k = 0; k < group->n_names; k++) {
+		const struct template_name *name = &group->names[k];
+
+		if (!program->groups[index].uses_name[k])
+			continue;
+		if (name->group == TEMPLATE_ITEM)
+			buf_addf(out, "$__item as $%s |\n", name->name);
+		else
+			buf_addf(out,
+				"((try [%s\n] catch error(\"let %s: \" + tostring)) |"
+				" if length == 1 then .[0] else error(\"let %s: gives "
+				"\\(length) values; an expression gives exactly one\") end) as "
+				"$%s |\n",
+				program->groups[name->group].slots[0].expression, name->name,
+				name->name, name->name);
+	}
+}
+
+static void
+put_group(struct buf *out, const struct template_program *program, size_t index,
+	const struct template_group *group)
+{
+	const struct skeleton *skeleton = &program->groups[index];
+
 	if (skeleton->n_slots == 0)
 		return;
 	buf_addf(out, "def __group%zu: ", index);
+	put_names(out, program, index, group);
 	for (size_t i = 0; i < skeleton->n_slots; i++) {
 		buf_adds(out, i ? ",\n" : "");
 		put_slot(out, &skeleton->slots[i]);
@@ -142,7 +188,7 @@ compile_all(const struct template_program *program, const struct template_source
 	buf_adds(&text, prelude);
 	buf_adds(&text, head);
 	for (size_t i = 0; i < program->n_groups; i++)
-		put_group(&text, i, &program->groups[i]);
+		put_group(&text, program, i, &source->groups[i]);
 	put_choice(&text, program, 0, program->n_groups);
 	struct machine *machine = compile(source, &text, err);
 	buf_free(&text);
@@ -156,6 +202,7 @@ typedef void report_fn(void *data, const struct template_problem *problem);
 struct hunt {
 	const struct template_source *source;
 	const struct slot **slots; /* of all groups */
+	const struct template_group **groups; /* of each slot */
 	report_fn *report;
 	void *data;
 	unsigned problems;
@@ -183,8 +230,11 @@ compiles(struct hunt *h, size_t first, size_t end, struct error *err)
 	buf_adds(&text, prelude);
 	buf_adds(&text, head);
 	for (size_t i = first; i < end; i++) {
-		buf_adds(&text, i > first ? ",\n" : "");
+		buf_adds(&text, i > first ? ",\n(" : "(");
+		for (size_t k = 0; k < h->groups[i]->n_names; k++)
+			buf_addf(&text, "null as $%s | ", h->groups[i]->names[k].name);
 		put_slot(&text, h->slots[i]);
+		buf_addc(&text, ')');
 	}
 	struct machine *machine = compile(h->source, &text, err);
 	buf_free(&text);
@@ -221,16 +271,21 @@ report_culprits(const struct template_program *program, const struct template_so
 	for (size_t i = 0; i < program->n_groups; i++)
 		n += program->groups[i].n_slots;
 	hunt.slots = xcalloc(n + 1, sizeof(*hunt.slots));
+	hunt.groups = xcalloc(n + 1, sizeof(*hunt.groups));
 	n = 0;
 	for (size_t i = 0; i < program->n_groups; i++)
 		for (size_t k = 0; k < program->groups[i].n_slots; k++)
+			{
+			hunt.groups[n] = &source->groups[i];
 			hunt.slots[n++] = &program->groups[i].slots[k];
+			}
 	find_culprits(&hunt, 0, n);
 	if (hunt.problems == 0)
 		report_problem(&hunt, NULL, whole);
 	else if (hunt.problems == CULPRITS_MAX)
 		report_problem(&hunt, NULL, "there may be more wrong expressions than these");
 	free(hunt.slots);
+	free(hunt.groups);
 	return hunt.problems;
 }
 
@@ -271,6 +326,8 @@ build(const struct template_source *source, unsigned *ret_problems, report_fn *r
 	for (size_t i = 0; i < source->n_groups; i++)
 		problems += skeleton_build(
 			&program->groups[i], &source->groups[i], source, report, data);
+	for (size_t i = 0; i < source->n_groups && problems == 0; i++)
+		follow_names(program, i, &source->groups[i]);
 	if (problems == 0) {
 		program->machine = compile_all(program, source, &err);
 		if (!program->machine)

@@ -244,6 +244,9 @@ skeleton_build(struct skeleton *skeleton, const struct template_group *group,
 		.scope = {.children = group->allow_children,
 			.error = group->allow_error,
 			.uuid = group->allow_uuid,
+			.self = group->allow_self,
+			.names = group->names,
+			.n_names = group->n_names,
 			.children_ids = source->children_ids,
 			.n_children = source->n_children},
 		.report = report,
@@ -251,7 +254,9 @@ skeleton_build(struct skeleton *skeleton, const struct template_group *group,
 
 	*skeleton = (struct skeleton){.boolean = group->boolean};
 	skeleton->uses_child = xcalloc(source->n_children, sizeof(bool));
+	skeleton->uses_name = xcalloc(group->n_names + 1, sizeof(bool));
 	b.scope.uses_child = skeleton->uses_child;
+	b.scope.uses_name = skeleton->uses_name;
 	snprintf(place.path, sizeof(place.path), "%s", group->path);
 	snprintf(skeleton->path, sizeof(skeleton->path), "%s", group->path);
 	skeleton->root =
@@ -287,5 +292,6 @@ skeleton_clear(struct skeleton *skeleton)
 		free(skeleton->slots[i].expression);
 	free(skeleton->slots);
 	free(skeleton->uses_child);
+	free(skeleton->uses_name);
 	*skeleton = (struct skeleton){0};
 }

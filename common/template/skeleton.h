@@ -46,6 +46,7 @@ struct skeleton {
 	bool boolean;
 	char path[TEMPLATE_PATH_MAX];
 	bool *uses_child; /* a flag for each child id */
+	bool *uses_name;  /* a flag for each name of the group */
 };
 
 /*

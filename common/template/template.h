@@ -3,7 +3,7 @@
  * Expressions and rendering, and the only user of libjq.
  *
  * A controller's templates (children, status, statusOnError) are JSON in which strings may hold ${ expressions } in jq 1.6. They are compiled to
- * one jq program, whose input is {object, children, vars, error, uuid}; it yields the values of one group's expressions, and the printer
+ * one jq program, whose input is {object, children, vars, error, uuid, item, self}; it yields the values of one group's expressions, and the printer
  * puts them into the group's skeleton: a string that is one expression keeps the value's type, text around an
  * expression makes a string and null or a list or map there is an error, ${spread(list)} in a list puts in its items, $${ is a literal ${. Keys hold none.
  * Each expression must give exactly one value. null drops its key (in a list: the item), also deep within a value, so that none is ever printed.
@@ -41,6 +41,15 @@ struct template_problem {
  * The source of a program: groups in the order in which they will be asked for by index. A group is any JSON value; `only_bool` groups (when) are one
  * expression that must yield true or false. Names (children ids) that expressions may use as $children.ID; anything else there is an error.
  */
+/*
+ * A name that a group's expressions may use as $NAME: the value of another group, which is one expression (let), evaluated where it is used, or what the render brings
+ * along. A name's group may use those names that stand before it in the list, which are the first of its own.
+ */
+#define TEMPLATE_ITEM ((size_t)-1) /* in place of a group: the item of a render (forEach) */
+struct template_name {
+	const char *name;
+	size_t group;
+};
 struct template_group {
 	const char *path; /* "children[deploy].template" */
 	const cJSON *value;
@@ -48,7 +57,10 @@ struct template_group {
 	bool allow_children; /* $children may be used */
 	bool allow_error;    /* $error may be used (statusOnError) */
 	bool allow_uuid;     /* $uuid may be used (a once field) */
+	bool allow_self;     /* $self may be used (readyWhen) */
 	bool literal;        /* no expressions: ${ is text */
+	const struct template_name *names; /* n_names */
+	size_t n_names;
 };
 struct template_source {
 	const struct template_group *groups;
@@ -83,6 +95,10 @@ struct template_input {
 	const char *error; /* {"message": "...", "reason": "..."}, NULL: null */
 	size_t error_length;
 	const char *uuid;   /* text, NULL: null */
+	const char *item;   /* JSON, NULL: null */
+	size_t item_length;
+	const char *self; /* the child that readyWhen is about, NULL: null */
+	size_t self_length;
 	int64_t timeout_ns; /* 0: 100 ms */
 };
 /* Renders one group: appends JSON to out (nothing when the whole value is null). 0; -EINVAL with problem filled (path, expression, text); -ETIMEDOUT; -EFBIG. */

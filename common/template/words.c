@@ -190,8 +190,11 @@ check_variable(struct words *w)
 			"put the value into vars");
 	if (is(word, n, "related"))
 		return complain(w, start, "$related is not supported yet");
-	if (is(word, n, "self"))
-		return complain(w, start, "$self is not supported yet");
+	if (is(word, n, "self") && !w->scope->self)
+		return complain(w, start, "$self, the child, can only be used in readyWhen");
+	for (size_t i = 0; i < w->scope->n_names; i++)
+		if (is(word, n, w->scope->names[i].name) && w->scope->uses_name)
+			w->scope->uses_name[i] = true;
 	if (is(word, n, "error") && !w->scope->error)
 		return complain(w, start, "$error can only be used in statusOnError");
 	if (is(word, n, "uuid") && !w->scope->uuid)

@@ -123,6 +123,9 @@ class Objects:
     def greeting(self, name=None):
         return self.path("greetings", "demo.operator/v1", name)
 
+    def edge(self, name=None):
+        return self.path("edges", "demo.operator/v1", name)
+
     def deployment(self, name=None):
         return self.path("deployments", "apps/v1", name)
 

@@ -281,7 +281,7 @@ END_TEST
 START_TEST(examples_are_valid)
 {
 	static const char *const names[] = {
-		"nginx", "uuid", "uuid-status", "greeting", "operatord"};
+		"nginx", "uuid", "uuid-status", "greeting", "edge", "operatord"};
 
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
 		char *from = xasprintf("%s/%s.yaml", examples, names[i]);
@@ -1091,7 +1091,7 @@ START_TEST(groups_of_templates)
 	const struct template_source *source_ = config_templates_source(t);
 	const struct template_group *g = source_->groups;
 
-	ck_assert_uint_eq(source_->n_groups, 7);
+	ck_assert_uint_eq(source_->n_groups, CONFIG_CHILD_GROUPS * 2 + 3);
 	ck_assert_uint_eq(source_->n_children, 2);
 	ck_assert_str_eq(source_->children_ids[1], "raw");
 	ck_assert_ptr_eq(source_->vars, c->vars);
@@ -1256,7 +1256,8 @@ START_TEST(suggestions)
 		{SCHEMA_CONTROLLER, "retry.", "mni", "min"}, {SCHEMA_CONTROLLER, "", "mni", NULL},
 		{SCHEMA_MAIN, "", "controler", "controllers"},
 		{SCHEMA_MAIN, "", "completelyDifferent", NULL}, {SCHEMA_MAIN, "", "", NULL},
-		{SCHEMA_CHILD, "", "foreach", NULL}, /* refused keys are no advice */
+		{SCHEMA_CHILD, "", "foreach", "forEach"},
+		{SCHEMA_CONTROLLER, "", "hoks", NULL}, /* refused keys are no advice */
 	};
 	char longest[400];
 
