@@ -3,7 +3,7 @@
  * When a worker is started again: one table (states x events -> action) and one policy for delays. Pure: time and chance come as arguments.
  *
  * At once after the first death, then 1 s doubling to 60 s with 20 % jitter; the count clears after 120 s live; five deaths within 300 s show as
- * crashloop. A configuration or credentials that can't be used (exit codes 78 and 77) are tried again every 300 s and at each reload, a failed fork with
+ * crashloop. A configuration that can't be used (exit code 78) is tried again every 300 s and at each reload (credentials are waited for in the worker), a failed fork with
  * the delays of deaths, but never at once. Any other exit code is a death like any other, 0 too. Nothing is ever given up.
  */
 #ifndef SUPERVISOR_RESTART_H

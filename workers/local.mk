@@ -4,6 +4,7 @@ libworkers_a_SOURCES = workers/worker.c workers/worker.h \
 	workers/cage.c workers/cage.h \
 	workers/child.c workers/children.c workers/children_deletion.c workers/children.h workers/children_internal.h \
 	workers/conditions.c workers/conditions.h \
+	workers/connect.c workers/connect.h \
 	workers/controller.c workers/controller_remove.c workers/controller_state.c workers/controller.h workers/controller_internal.h workers/engine.h \
 	workers/deadlines.c workers/deadlines.h \
 	workers/events.c workers/events.h \

@@ -20,11 +20,7 @@
 
 #include "common/clock.h"
 #include "common/config/config.h"
-#include "common/json.h"
 #include "common/kube/client.h"
-#include "common/kube/exec.h"
-#include "common/kube/identity.h"
-#include "common/kube/kubeconfig.h"
 #include "common/log.h"
 #include "common/loop/loop.h"
 #include "common/proc/proc.h"
@@ -32,11 +28,14 @@
 #include "common/scoreboard.h"
 #include "common/template/template.h"
 #include "workers/cage.h"
+#include "workers/connect.h"
 #include "workers/controller.h"
 #include "workers/worker.h"
 
 /* libcurl resolves names in threads; what they do is shallow. */
 #define THREAD_STACK (256u << 10)
+/* Between two looks for credentials that could not be used. */
+#define LOOK_NS (2 * NSEC_PER_SEC)
 
 struct worker {
 	const struct worker_args *args;
@@ -48,6 +47,7 @@ struct worker {
 	struct loop_timer *heartbeat;
 	struct loop_signal *signals[3];
 	struct record_reader reader;
+	bool stopping;
 	enum worker_state state; /* as the controller told it last */
 	int exit_code;
 };
@@ -95,7 +95,11 @@ stop(struct worker *w, int exit_code)
 {
 	if (w->exit_code == WORKER_EXIT_STOPPED)
 		w->exit_code = exit_code;
-	controller_drain(w->controller);
+	w->stopping = true;
+	if (w->controller == NULL)
+		loop_stop(w->loop);
+	else
+		controller_drain(w->controller);
 }
 
 /* The sandbox knows files, not names: who replaced one closed it to this process. Looked at while the server is out of reach or refuses us. */
@@ -153,7 +157,12 @@ on_signal(void *data)
 static void
 on_record(struct worker *w, const struct record *record)
 {
-	if (record->type == RECORD_STOP && record->value == RECORD_STOP_REMOVE)
+	if (record->type == RECORD_STOP && record->value == RECORD_STOP_REMOVE &&
+		w->controller == NULL) {
+		log_warn("removed without credentials: its objects keep the finalizer that it gave "
+			 "them; `operatorctl release` takes it off");
+		stop(w, WORKER_EXIT_STOPPED);
+	} else if (record->type == RECORD_STOP && record->value == RECORD_STOP_REMOVE)
 		controller_remove(w->controller);
 	else if (record->type == RECORD_STOP)
 		stop(w, WORKER_EXIT_STOPPED);
@@ -188,7 +197,8 @@ beat(void *data)
 	struct worker *w = data;
 
 	heartbeat();
-	controller_measure(w->controller);
+	if (w->controller != NULL)
+		controller_measure(w->controller);
 	metric_set(M_OPEN_FDS, 0, proc_open_fds());
 	leave_if_outdated(w);
 	log_flush(false);
@@ -251,61 +261,6 @@ on_lost(void *data)
 	stop(data, WORKER_EXIT_FAILURE);
 }
 
-/* The controller's own credentials and whom it impersonates, in the place of the kubeconfig's. */
-static int
-use_identity(const struct config_controller *config, struct kube_target *target, struct error *err)
-{
-	const cJSON *as = config->impersonate;
-	const struct kube_identity identity = {
-		.token_file = config->token_file,
-		.certificate_file = config->certificate_file,
-		.key_file = config->key_file,
-		.user = json_string(as, "user", NULL),
-		.uid = json_string(as, "uid", NULL),
-		.groups = json_get(as, "groups", NULL),
-		.extra = json_get(as, "extra", NULL),
-	};
-
-	return identity_apply(&identity, target, err);
-}
-
-/* Reads what comes from the environment before template_init() clears it, and forks what is to be forked before anything is connected. */
-static int
-connect_kube(struct worker *w)
-{
-	struct kubeconfig_options options = {0};
-	struct kube_target *target = NULL;
-	struct kube_source source = {0};
-	struct error err = {0};
-	int r;
-
-	kubeconfig_options_from_environment(&options);
-	options.path = w->config->kubeconfig;
-	options.context = w->config->context;
-	r = kubeconfig_load(&options, &target, &err);
-	if (r == 0)
-		r = use_identity(w->config, target, &err);
-	if (r == 0 && target->exec != NULL)
-		r = kube_exec_new(w->loop, target, w->args->name, on_lost, w, &source, &err);
-	proc_fix_memory_limit();
-	template_init();
-	if (r < 0)
-		return refuse(w,
-			r == -EACCES || r == -EPERM ? WORKER_EXIT_NO_PERMISSION
-						    : WORKER_EXIT_CONFIG,
-			&err);
-	log_info("server %s, %s", target->server, target->source);
-	w->kube = kube_new(w->loop, target, &err);
-	if (w->kube == NULL && source.free != NULL)
-		source.free(source.data);
-	if (w->kube == NULL)
-		return refuse(w, WORKER_EXIT_CONFIG, &err);
-	if (source.ask != NULL)
-		kube_use_source(w->kube, &source);
-	scoreboard_set_server(kube_host(w->kube));
-	return 0;
-}
-
 static int
 start_controller(struct worker *w)
 {
@@ -339,13 +294,82 @@ start_watchers(struct worker *w)
 }
 
 static void
+stop_watchers(struct worker *w)
+{
+	for (int i = 0; i < 3; i++) {
+		loop_signal_free(w->signals[i]);
+		w->signals[i] = NULL;
+	}
+	loop_timer_free(w->heartbeat);
+	loop_io_free(w->down);
+	w->heartbeat = NULL;
+	w->down = NULL;
+}
+
+/* --- the way to the server --- */
+
+static void
+on_look(void *data)
+{
+	const struct worker *w = data;
+
+	loop_stop(w->loop);
+}
+
+/*
+ * Without a kubeconfig, token or program there is nothing to do but to wait for it, in this process: that costs less than a new one for each
+ * look. What is wrong is said when it changes, not at each look. The watchers are gone while we look: what is forked then must not inherit them.
+ */
+static void
+wait_for_credentials(struct worker *w, struct error *err)
+{
+	char said[sizeof(err->text)] = "";
+
+	while (w->kube == NULL && !w->stopping) {
+		if (strcmp(err->text, said) != 0) {
+			log_error("%s; it is looked at again every %d s", err->text,
+				(int)(LOOK_NS / NSEC_PER_SEC));
+			set_state(w, WORKER_CONFIG_INVALID, err->text);
+			snprintf(said, sizeof(said), "%s", err->text);
+		}
+		struct loop_timer *timer = loop_timer_new(w->loop, on_look, w);
+		loop_timer_set(timer, LOOK_NS);
+		start_watchers(w);
+		loop_run(w->loop);
+		stop_watchers(w);
+		loop_timer_free(timer);
+		if (!w->stopping)
+			w->kube = connect_try(w->loop, w->config, w->args->name, on_lost, w, err);
+	}
+}
+
+/* Reads what comes from the environment before template_init() clears it, and forks what is to be forked before anything is connected. */
+static int
+connect_kube(struct worker *w)
+{
+	struct error err = {0};
+
+	w->kube = connect_try(w->loop, w->config, w->args->name, on_lost, w, &err);
+	if (w->kube == NULL && w->args->fd_down < 0)
+		return refuse(w,
+			err.code == -EACCES || err.code == -EPERM ? WORKER_EXIT_NO_PERMISSION
+								  : WORKER_EXIT_CONFIG,
+			&err);
+	if (w->kube == NULL)
+		wait_for_credentials(w, &err);
+	if (w->kube == NULL)
+		return w->exit_code;
+	proc_fix_memory_limit();
+	template_init();
+	scoreboard_set_server(kube_host(w->kube));
+	return 0;
+}
+
+static void
 clean_up(struct worker *w)
 {
 	controller_free(w->controller);
-	for (int i = 0; i < 3; i++)
-		loop_signal_free(w->signals[i]);
-	loop_timer_free(w->heartbeat);
-	loop_io_free(w->down);
+	stop_watchers(w);
 	kube_free(w->kube);
 	loop_free(w->loop);
 	config_controller_free(w->config);
@@ -367,12 +391,12 @@ worker_main(const struct worker_args *args)
 		return refuse(&w, WORKER_EXIT_CONFIG, &err);
 	w.loop = loop_new(false);
 	w.exit_code = connect_kube(&w);
-	if (w.exit_code == 0) {
+	if (w.kube != NULL) {
 		/* The door closes: what is to fork, execute or read other files has done so before. Nothing is connected yet. */
 		cage_enter(kube_target(w.kube));
 		w.exit_code = start_controller(&w);
 	}
-	if (w.exit_code == 0) {
+	if (w.controller != NULL) {
 		start_watchers(&w);
 		loop_run(w.loop);
 	}

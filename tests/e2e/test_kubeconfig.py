@@ -12,7 +12,9 @@ import subprocess
 import pytest
 import yaml
 
-from programs import Operatord, wait_for
+from kubeclient import load
+from programs import wait_for
+from sites import controllers_of
 from witness import Witness
 
 SAME, STRICTER, WIDER = "same", "stricter", "wider"
@@ -332,3 +334,83 @@ def test_proxies_of_the_environment_are_not_ours(kubectl_program, build, witness
     _, ours, said = both(kubectl_program, build, witness, place, document(witness, user={"token": "t"}),
                          environment={"HTTPS_PROXY": f"http://127.0.0.1:{witness.connect_port}"})
     assert ours is not None and ours["way"] is None, said
+
+
+def usable(site, path):
+    """The server's kubeconfig at another place, and its user."""
+    document_, base = load(site.server.kubeconfig)[0], os.path.dirname(site.server.kubeconfig)
+    for list_, member in (("clusters", "cluster"), ("users", "user")):
+        for entry in document_[list_]:
+            for key in ("certificate-authority", "client-certificate", "client-key", "tokenFile"):
+                if key in entry[member]:
+                    entry[member][key] = os.path.join(base, entry[member][key])
+    with open(path + ".new", "w", encoding="utf-8") as file:
+        yaml.safe_dump(document_, file)
+    os.rename(path + ".new", path)
+
+
+def messages(site, text):
+    return [line for line in site.operatord.log().splitlines() if text in line]
+
+
+def waiting(site, word):
+    def look():
+        worker = site.operatord.workers()["nginx"]
+        return worker["state"] == "config-invalid" and word in worker["cause"] and worker
+    return wait_for(f"config-invalid for {word}", look)
+
+
+def test_a_missing_kubeconfig_is_waited_for(site):
+    """In the process that is there, seen within seconds; what is wrong is said once, and again when it is another thing."""
+    path = os.path.join(site.directory, "late", "kubeconfig")
+    site.write(site.main(controllers_of("nginx")))
+    site.start(kubeconfig=path)
+    pid = waiting(site, "kubeconfig")["pid"]
+    os.mkdir(os.path.dirname(path))
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("current-context: nowhere\n")
+    waiting(site, "nowhere")
+    usable(site, path)
+    site.operatord.wait_live("nginx", seconds=10)
+    assert site.pids()["nginx"] == pid
+    assert len(messages(site, "names no file that exists")) == 1
+    assert len(messages(site, 'no context \\"nowhere\\"')) == 1
+    assert len(messages(site, "looked at again")) == 2
+
+
+def test_a_token_file_is_waited_for(site, tmp_path):
+    token = tmp_path / "own" / "token"
+    token.parent.mkdir()
+    controllers = controllers_of("nginx")
+    controllers[0]["credentials"] = {"tokenFile": str(token)}
+    site.write(site.main(controllers))
+    site.start()
+    waiting(site, str(token))
+    token.write_text("nobody\n")
+    wait_for("the server's word", lambda: site.operatord.workers()["nginx"]["state"] in ("unauthorized", "live"), seconds=10)
+
+
+def test_who_waits_for_a_kubeconfig_stops_at_once(site):
+    site.write(site.main(controllers_of("nginx")))
+    site.start(kubeconfig="/nowhere/kubeconfig")
+    waiting(site, "nowhere")
+    assert site.operatord.stop(5) == 0
+
+
+def test_a_program_that_is_not_there_is_waited_for(site, tmp_path):
+    """A program that is installed later is found at the next look."""
+    bin_ = tmp_path / "bin"
+    bin_.mkdir()
+    kubeconfig = str(tmp_path / "kubeconfig")
+    usable(site, kubeconfig)
+    document_ = load(kubeconfig)[0]
+    document_["users"][0]["user"] = {"exec": {"apiVersion": V1, "command": "late-tool", "interactiveMode": "Never"}}
+    (tmp_path / "kubeconfig").write_text(yaml.safe_dump(document_))
+    site.write(site.main(controllers_of("nginx")))
+    site.start(kubeconfig=kubeconfig, environment={"PATH": f"{bin_}:{os.environ['PATH']}"})
+    waiting(site, "late-tool: not found in PATH")
+    made = bin_ / "late-tool.new"
+    made.write_text('#!/bin/sh\necho \'{"kind": "ExecCredential", "apiVersion": "%s", "status": {"token": "nobody"}}\'\n' % V1)
+    made.chmod(0o755)
+    made.rename(bin_ / "late-tool")
+    wait_for("the server's word", lambda: site.operatord.workers()["nginx"]["state"] in ("unauthorized", "live"), seconds=10)
