@@ -283,8 +283,10 @@ tick_one(struct api_watch *w, int64_t now)
 	if (w->ended)
 		return now;
 	if (now >= w->bookmark_due) {
-		if (w->bookmarks && w->collection->revision > w->revision)
-			send_bookmark(w, w->collection->revision, false);
+		/* All up to now was sent. Whatever else changed, too, is what a compaction will be measured by. */
+		uint64_t revision = registry_revision(w->api->store);
+		if (w->bookmarks && revision > w->revision)
+			send_bookmark(w, revision, false);
 		w->bookmark_due = now + w->api->options.bookmark_ns;
 	}
 	return w->end_due < w->bookmark_due ? w->end_due : w->bookmark_due;

@@ -205,6 +205,34 @@ invariants_converged(struct world *world)
 		sim_fail("the server's state changed in two quiet minutes");
 }
 
+#define FOREIGN                                                                                         \
+	"{\"apiVersion\":\"apps/v1\",\"kind\":\"Deployment\",\"metadata\":{\"name\":\"foreign%d\"},\"spec\":{\"selector\":{"   \
+	"\"matchLabels\":{\"a\":\"b\"}},\"template\":{\"metadata\":{\"labels\":{\"a\":\"b\"}},\"spec\":{\"containers\":[{"   \
+	"\"name\":\"c\",\"image\":\"i\"}]}}}}"
+
+void
+invariants_resume(struct world *world)
+{
+	unsigned long lists = sim_traffic.lists;
+	char body[300];
+
+	for (int i = 0; i < 3; i++) {
+		(void)snprintf(body, sizeof(body), FOREIGN, i);
+		int status = sim_call("people", "POST", DEPLOYMENTS, "application/json", body, NULL);
+		if (status != 201)
+			sim_fail("a foreign Deployment was not created: %d", status);
+		sim_run(world->loop, 70 * NSEC_PER_SEC);
+	}
+	api_compact(world->api);
+	sim_faults = (struct sim_faults){.end_watch = 1000};
+	sim_run(world->loop, 3 * NSEC_PER_SEC);
+	sim_faults = (struct sim_faults){0};
+	sim_run(world->loop, 60 * NSEC_PER_SEC);
+	if (sim_traffic.lists != lists)
+		sim_fail("%lu lists for watches that ended, though bookmarks told where to go on",
+			sim_traffic.lists - lists);
+}
+
 /* Three streams (two primaries, one child kind), each allowed ten attempts in 30 s. */
 void
 invariants_outage(struct world *world)

@@ -53,12 +53,15 @@ struct sim_faults {
 	bool outage;           /* every connection is refused */
 };
 
-/* Errors that the simulator can plant in what the controller is told, to show that the invariants see them. */
+/* Errors that the simulator can plant in what the controller is told, and (sim_plants.c) in what it does, to show that the invariants see them. */
 enum sim_plant {
 	PLANT_NONE,
 	PLANT_MISSED_DELETE, /* DELETED lines never arrive */
 	PLANT_MISSED_CHANGE, /* one MODIFIED line in ten never arrives */
 	PLANT_LOST_WRITE,    /* one write in ten is answered and not done */
+	PLANT_NO_BOOKMARK,   /* BOOKMARK lines never arrive */
+	PLANT_RESET_BACKOFF, /* delays do not grow */
+	PLANT_LOST_EVENT,    /* a change while its object is being reconciled is forgotten */
 	PLANT_MAX
 };
 
@@ -75,6 +78,9 @@ struct sim_options {
 	unsigned
 		page; /* objects of a list's page: what the controller asks for is lowered to this */
 };
+
+/* sim_plants.c: from now on. */
+void sim_plant_fault(enum sim_plant which);
 
 /* The server that http_client_new() leads to, from now on. NULL: none any more. */
 void sim_http_server(struct loop *loop, struct api *api, const struct sim_options *options);

@@ -258,6 +258,9 @@ on_line(void *data, const char *bytes, size_t length)
 	if (server.options.plant == PLANT_MISSED_CHANGE && length > 18 &&
 		memcmp(bytes, "{\"type\":\"MODIFIED\"", 18) == 0 && sim_chance(100))
 		return;
+	if (server.options.plant == PLANT_NO_BOOKMARK && length > 18 &&
+		memcmp(bytes, "{\"type\":\"BOOKMARK\"", 18) == 0)
+		return;
 	buf_add(&request->pending, bytes, length);
 	if (request->opened && !loop_timer_active(request->timer))
 		loop_timer_set(request->timer, (int64_t)sim_below(20) * NSEC_PER_MSEC);

@@ -59,6 +59,8 @@ void world_calm(struct world *world);
 void invariants_step(struct world *world);
 /* After the calm: every object as it should be; then nothing is written any more. */
 void invariants_converged(struct world *world);
+/* Others' objects come and go, history is forgotten, watches end: they go on where bookmarks say, without a list. */
+void invariants_resume(struct world *world);
 /* During an outage attempts are few. */
 void invariants_outage(struct world *world);
 
