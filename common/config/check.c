@@ -21,6 +21,7 @@
 #include "common/config/template_file.h"
 #include "common/config/validate.h"
 #include "common/json.h"
+#include "common/kube/path.h"
 #include "common/memory.h"
 #include "common/template/template.h"
 
@@ -226,6 +227,26 @@ warn_shared(struct checker *c, const struct checker_entry *entry)
 	problems_clear(&problems);
 }
 
+/* Legal, too; but nginx.stable.example.com is the name of a CRD, and who writes it most likely forgot the version. */
+static void
+warn_version(struct checker *c, const struct checker_entry *entry)
+{
+	const struct yaml_node *node = yaml_get(entry->node, "resource");
+	struct problems problems = {0};
+	struct kube_resource resource;
+
+	if (!node || !node->text || kube_resource_parse(node->text, &resource) < 0 ||
+		syntax_is_usual_version(resource.version))
+		return;
+	problems_add(&problems, node->line, node->column, entry->path,
+		"resource: is \"%s\" the version? If %s is the CustomResourceDefinition's name, "
+		"write "
+		"%s.VERSION.%s.%s",
+		resource.version, node->text, resource.plural, resource.version, resource.group);
+	problems_report(&problems, entry->file->path, c->warnings);
+	problems_clear(&problems);
+}
+
 static void
 check_entry(struct checker *c, struct checker_entry *entry)
 {
@@ -248,8 +269,10 @@ check_entry(struct checker *c, struct checker_entry *entry)
 	} else {
 		check_templates(entry);
 	}
-	if (entry->selection)
+	if (entry->selection) {
 		warn_shared(c, entry);
+		warn_version(c, entry);
+	}
 }
 
 static void

@@ -126,11 +126,21 @@ resource_with_slash(const char *text, struct error *err)
 		err, -EINVAL, "write PLURAL.VERSION.GROUP, such as nginx.v1.stable.example.com");
 }
 
-/* Other versions are legal on a server; but PLURAL.GROUP, a CRD's own name, is what people write who forgot the version. */
-static bool
-is_version(const char *text)
+bool
+syntax_is_usual_version(const char *text)
 {
 	return text[0] == 'v' && isdigit((unsigned char)text[1]);
+}
+
+/*
+ * A CustomResourceDefinition's version is a label that begins with a letter, and its group has a dot: without one, what was written is PLURAL.GROUP, a
+ * CRD's own name, and the version was forgotten.
+ */
+static bool
+is_version(const char *version, const char *group)
+{
+	return syntax_is_usual_version(version) ||
+	       (islower((unsigned char)version[0]) && strchr(group, '.') != NULL);
 }
 
 int
@@ -145,7 +155,7 @@ syntax_resource(const char *text, struct error *err)
 		syntax_is_label(resource.version, strlen(resource.version)) &&
 		(!resource.group[0] ||
 			syntax_is_subdomain(resource.group, strlen(resource.group)))) {
-		if (is_version(resource.version))
+		if (is_version(resource.version, resource.group))
 			return 0;
 		return error_set(err, -EINVAL,
 			"has no version (v1, v1beta2): write %s.VERSION.%s%s%s", resource.plural,

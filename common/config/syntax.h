@@ -22,6 +22,8 @@ bool syntax_is_identifier(const char *text);
 typedef int syntax_check(const char *text, struct error *err);
 syntax_check syntax_label;          /* names of controllers, children, instances, namespaces */
 syntax_check syntax_resource;       /* plural.version.group */
+/* Begins as v1 and v1beta2 do; any other label is a version too, but more often a group whose version was forgotten. */
+bool syntax_is_usual_version(const char *text);
 syntax_check syntax_listen;         /* auto, off, HOST:PORT, :PORT, unix:/PATH */
 syntax_check syntax_text;           /* anything but nothing */
 syntax_check syntax_label_selector; /* selector.c: app=web,tier in (a,b),!canary */

@@ -177,6 +177,22 @@ split(const char *word, struct search *s)
 	return 0;
 }
 
+/* What is no NAME.GROUP, NAME.stable.example.com, may be one of that version: any label is a version to Kubernetes. */
+static int
+look_as_version(const struct search *s, struct kube_resource *ret, struct error *err)
+{
+	const char *dot = strchr(s->group, '.');
+	struct search other = {.kube = s->kube, .distance = SPELLING_FAR};
+
+	if (s->version[0] != '\0' || dot == NULL ||
+		(size_t)(dot - s->group) >= sizeof(other.version))
+		return 0;
+	memcpy(other.name, s->name, sizeof(other.name));
+	memcpy(other.version, s->group, (size_t)(dot - s->group));
+	memcpy(other.group, dot + 1, strlen(dot + 1));
+	return look_in_groups(&other, ret, err);
+}
+
 int
 discovery_find(struct kube *kube, const char *word, struct kube_resource *ret, struct error *err)
 {
@@ -191,6 +207,8 @@ discovery_find(struct kube *kube, const char *word, struct kube_resource *ret, s
 	for (char *c = s.name; *c != '\0'; c++)
 		*c = (char)tolower((unsigned char)*c);
 	r = look_everywhere(&s, ret, err);
+	if (r == 0)
+		r = look_as_version(&s, ret, err);
 	if (r != 0)
 		return r < 0 ? r : 0;
 	if (s.suggestion[0] != '\0')

@@ -774,7 +774,8 @@ START_TEST(warnings)
 		"version: 1\ncontrollers:\n- {name: a, resource: sites.v1.example.com}\n"
 		"- {name: b, resource: webs.v1.example.com}\n- {name: c, resource: "
 		"webs.v1.example.com, namespaces: [x]}\n"
-		"- {name: d, resource: webs.v1.example.com, namespaces: all}\n");
+		"- {name: d, resource: webs.v1.example.com, namespaces: all}\n"
+		"- {name: e, resource: webs.stable.example.com}\n");
 	document = check("main.yaml", true, true);
 	expect_lines(json_get(document, "warnings", NULL),
 		(const char *const[]){
@@ -783,6 +784,9 @@ START_TEST(warnings)
 			"the same objects: each overwrites the other's conditions; select other "
 			"objects, "
 			"or make one controller of the two",
+			"main.yaml:7:23: controllers[e]: resource: is \"stable\" the version? If "
+			"webs.stable.example.com is the CustomResourceDefinition's name, write "
+			"webs.VERSION.stable.example.com",
 			NULL});
 	cJSON_Delete(document);
 }
