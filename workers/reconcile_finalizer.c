@@ -8,12 +8,14 @@
 
 #include <string.h>
 
+#include "common/clock.h"
 #include "common/kube/write.h"
 #include "common/log.h"
 #include "workers/finalizer.h"
 #include "workers/reconcile_internal.h"
 
-#define REREADS_MAX 8
+#define REREADS_MAX        8
+#define NOT_FRESH_RETRY_NS NSEC_PER_SEC
 
 static void patch(struct reconcile *r);
 
@@ -38,13 +40,16 @@ note_held(void *data, const struct child_ref *ref)
 }
 
 static bool
-nothing_held(const struct reconcile *r)
+nothing_held(struct reconcile *r)
 {
 	const char *cause;
 	bool held = false, not_served;
 
-	if (!children_held_known(r->engine->children, &cause, &not_served))
+	/* Nobody says when that changes: it is looked at again. */
+	if (!children_held_known(r->engine->children, &cause, &not_served)) {
+		r->again_ns = NOT_FRESH_RETRY_NS;
 		return false;
+	}
 	children_each_held(r->engine->children, r->uid, note_held, &held);
 	return !held;
 }

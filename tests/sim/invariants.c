@@ -11,6 +11,7 @@
 #include "common/buf.h"
 #include "common/clock.h"
 #include "common/json.h"
+#include "tests/sim/finalized.h"
 #include "tests/sim/world.h"
 
 #define NGINX       "/apis/stable.underneathall.com/v1/namespaces/default/nginx"
@@ -60,8 +61,7 @@ invariants_step(struct world *world)
 
 	if (sim_traffic.double_writes)
 		sim_fail("a write while another to the same path was under way");
-	if (sim_traffic.deletes)
-		sim_fail("a controller deleted something: nothing here is to be pruned");
+	finalized_step(world);
 	cJSON *uuids = list(UUID);
 	cJSON_ArrayForEach(object, json_get(uuids, "items", NULL)) check_uuid(world, object);
 	cJSON_Delete(uuids);
@@ -195,6 +195,7 @@ invariants_converged(struct world *world)
 				worker_state_name(world->runners[i].state));
 	}
 	check_objects(world);
+	finalized_converged(world);
 	unsigned long writes = sim_traffic.writes;
 	uint64_t revision = api_revision(world->api);
 	sim_run(world->loop, 120 * NSEC_PER_SEC);
@@ -233,7 +234,7 @@ invariants_resume(struct world *world)
 			sim_traffic.lists - lists);
 }
 
-/* Three streams (two primaries, one child kind), each allowed ten attempts in 30 s. */
+/* Five streams (three primaries, two kinds of children), each allowed ten attempts in 30 s. */
 void
 invariants_outage(struct world *world)
 {
@@ -242,7 +243,7 @@ invariants_outage(struct world *world)
 	unsigned long before = sim_traffic.lists + sim_traffic.watches;
 	sim_run(world->loop, 30 * NSEC_PER_SEC);
 	unsigned long attempts = sim_traffic.lists + sim_traffic.watches - before;
-	if (attempts > 30)
-		sim_fail("%lu attempts of three streams in 30 s against a dead server", attempts);
+	if (attempts > 50)
+		sim_fail("%lu attempts of five streams in 30 s against a dead server", attempts);
 	sim_faults = (struct sim_faults){0};
 }

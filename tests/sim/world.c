@@ -14,6 +14,7 @@
 #include "common/kube/kubeconfig.h"
 #include "common/memory.h"
 #include "common/yaml.h"
+#include "tests/sim/finalized.h"
 #include "tests/sim/world.h"
 
 #define CRDS        "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -23,7 +24,7 @@
 #define MERGE       "application/merge-patch+json"
 #define APPLY       "application/apply-patch+yaml"
 
-static const char *const names[WORLD_CONTROLLERS] = {"nginx", "uuid"};
+static const char *const names[WORLD_CONTROLLERS] = {"nginx", "uuid", "greeting"};
 
 /* --- files --- */
 
@@ -48,36 +49,45 @@ read_crd(const char *examples, const char *name)
 	return buf_detach(&json, NULL);
 }
 
-int
-world_files_read(const char *examples, struct world_files *ret)
+/* The configuration of controller i, from this file. */
+static struct config_controller *
+read_config(const char *path, unsigned i)
 {
 	struct buf document = BUF_INIT, bytes = BUF_INIT;
 	struct error err = {0};
+
+	config_check(path, true, &document);
+	cJSON *parsed = json_parse(document.data, document.length, &err);
+	const cJSON *controller = json_get(parsed, "controllers", names[i], NULL);
+	if (controller)
+		json_print_canonical(&bytes, controller);
+	struct config_controller *config =
+		config_decode_controller(bytes.data, bytes.length, &err);
+	if (!config)
+		fprintf(stderr, "sim: %s: %s\n", path, err.text);
+	else /* CPU time is not simulated: it must decide nothing. */
+		config->render_timeout_ns = 3600 * NSEC_PER_SEC;
+	cJSON_Delete(parsed);
+	buf_free(&document);
+	buf_free(&bytes);
+	return config;
+}
+
+int
+world_files_read(const char *examples, struct world_files *ret)
+{
 	char path[512];
 
 	snprintf(path, sizeof(path), "%s/operatord.yaml", examples);
-	config_check(path, true, &document);
-	cJSON *parsed = json_parse(document.data, document.length, &err);
-	buf_free(&document);
 	for (unsigned i = 0; i < WORLD_CONTROLLERS; i++) {
-		const cJSON *controller = json_get(parsed, "controllers", names[i], NULL);
-		buf_reset(&bytes);
-		if (controller)
-			json_print_canonical(&bytes, controller);
-		ret->configs[i] = config_decode_controller(bytes.data, bytes.length, &err);
+		ret->configs[i] =
+			read_config(strcmp(names[i], "greeting") == 0 ? SIM_GREETING : path, i);
 		ret->crds[i] = read_crd(examples, names[i]);
-		if (!ret->configs[i] || !ret->crds[i]) {
-			fprintf(stderr, "sim: %s: %s\n", path,
-				ret->configs[i] ? "no CRD" : err.text);
-			cJSON_Delete(parsed);
-			buf_free(&bytes);
+		if (!ret->crds[i])
+			fprintf(stderr, "sim: no CRD of %s\n", names[i]);
+		if (!ret->configs[i] || !ret->crds[i])
 			return -ENOENT;
-		}
-		/* CPU time is not simulated: it must decide nothing. */
-		ret->configs[i]->render_timeout_ns = 3600 * NSEC_PER_SEC;
 	}
-	cJSON_Delete(parsed);
-	buf_free(&bytes);
 	return 0;
 }
 
@@ -233,6 +243,10 @@ world_act(struct world *world)
 		 i = (unsigned)sim_below(WORLD_CONTROLLERS);
 
 	world->actions++;
+	if (sim_chance(300)) {
+		finalized_act(world);
+		return;
+	}
 	switch (sim_below(17)) {
 	case 0:
 	case 1:
@@ -318,6 +332,7 @@ world_open(struct world *world, const struct world_files *files, const struct si
 	*world = (struct world){
 		.files = files, .loop = loop_new(false), .api = api_new(&api_options)};
 	sim_http_server(world->loop, world->api, options);
+	finalized_open(world);
 	draw_faults();
 	if (early) { /* before the CRDs are there */
 		for (unsigned i = 0; i < WORLD_CONTROLLERS; i++)
@@ -336,6 +351,7 @@ void
 world_calm(struct world *world)
 {
 	sim_faults = (struct sim_faults){0};
+	finalized_calm(world);
 	for (unsigned i = 0; i < WORLD_CONTROLLERS; i++)
 		world_start(world, i);
 	sim_say("calm");

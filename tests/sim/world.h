@@ -10,7 +10,7 @@
 #include "tests/sim/sim.h"
 #include "workers/controller.h"
 
-#define WORLD_CONTROLLERS 2 /* nginx and uuid */
+#define WORLD_CONTROLLERS 3 /* nginx, uuid, and greeting with a finalizer */
 #define WORLD_NAMES       8 /* names of objects that people use: 0 .. 7 in "default" */
 
 /* What is read once for all seeds. */
