@@ -11,6 +11,13 @@
 #include "common/scoreboard.h"
 #include "workers/children_internal.h"
 
+bool
+children_view(const struct children *children, size_t child, const char *namespace_,
+	const char *name, struct store_view *ret)
+{
+	return mirror_get(children_mirror(children, child), namespace_, name, ret);
+}
+
 enum child_need
 children_need(const struct children *children, size_t child, const char *namespace_,
 	const char *name, uint64_t hash)

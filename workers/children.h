@@ -28,7 +28,7 @@ struct children;
 struct children_options {
 	const struct config_controller *config;
 	const char *const *former_kinds; /* "apps/v1 Deployment", NULL at the end; their troubles are not this controller's */
-	bool (*reads)(void *data, size_t child); /* an expression reads this child's body */
+	bool (*reads)(void *data, size_t child); /* an expression reads this child's body, or its readiness is asked */
 	const char *field_manager;
 	struct store_budget *budget;
 	/* A child of the object with this uid changed in a way that it must be reconciled for, after a delay when it is repaired again and again. */
@@ -67,6 +67,9 @@ enum child_need {
 	CHILD_OUTDATED, /* other content is wanted, or it was not applied since our start */
 	CHILD_LEAVING   /* it is being deleted: wait for the end */
 };
+/* What is known of it; false: it is not there. */
+bool children_view(const struct children *children, size_t child, const char *namespace_,
+	const char *name, struct store_view *ret);
 enum child_need children_need(const struct children *children, size_t child, const char *namespace_,
 	const char *name, uint64_t hash);
 /* Takes the answer of an apply of content with this hash. drift: it repaired something. */

@@ -2,8 +2,8 @@
 /*
  * status.conditions as kstatus reads them: Ready always; Reconciling and Stalled only while True. Pure.
  *
- * Ready=True means that every desired child was applied and nothing was refused; it does not yet mean that the children
- * are ready themselves. Conditions of other types are kept as they are. lastTransitionTime changes only with the status.
+ * Ready=True means that every desired child was applied and nothing was refused, and that those with readyWhen, or that others
+ * depend on, are ready themselves. Conditions of other types are kept as they are. lastTransitionTime changes only with the status.
  */
 #ifndef WORKERS_CONDITIONS_H
 #define WORKERS_CONDITIONS_H

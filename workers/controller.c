@@ -180,7 +180,8 @@ reads_child(void *data, size_t child)
 {
 	const struct controller *c = data;
 
-	return planner_reads_child(&c->engine.planner, child);
+	return c->engine.config->children[child].awaited ||
+	       planner_reads_child(&c->engine.planner, child);
 }
 
 static void

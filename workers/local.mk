@@ -19,9 +19,10 @@ libworkers_a_SOURCES = workers/worker.c workers/worker.h \
 	workers/prune.c workers/prune.h \
 	workers/quarantine.c workers/quarantine.h \
 	workers/queue.c workers/queue_table.c workers/queue.h workers/queue_internal.h \
-	workers/reconcile.c workers/reconcile_children.c workers/reconcile_delete.c workers/reconcile_finalizer.c workers/reconcile_remove.c workers/reconcile_parts.c workers/reconcile_prune.c workers/reconcile_status.c \
+	workers/reconcile.c workers/reconcile_children.c workers/reconcile_delete.c workers/reconcile_finalizer.c workers/reconcile_remove.c workers/reconcile_parts.c workers/reconcile_prune.c workers/reconcile_ready.c workers/reconcile_status.c \
 	workers/reconcile.h workers/reconcile_internal.h \
 	workers/status.c workers/status.h \
+	workers/readiness.c workers/readiness.h \
 	workers/releases.c workers/releases.h \
 	workers/store.c workers/store_read.c workers/store_region.c workers/store.h workers/store_internal.h \
 	workers/throttle.c workers/throttle.h

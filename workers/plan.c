@@ -260,11 +260,15 @@ plan_each(const struct planner *planner, size_t i, const struct plan_object *obj
 	cJSON_ArrayForEach(item, items)
 	{
 		struct buf bytes = BUF_INIT_LIMIT(RENDER_MAX);
+		struct plan_child *child;
 
 		json_print(&bytes, item);
 		with_item.item = bytes.data;
 		with_item.item_length = bytes.length;
-		plan_child(planner, &with_item, kind, add(plan, i));
+		child = add(plan, i);
+		plan_child(planner, &with_item, kind, child);
+		if (planner->config->children[i].ready_when != NULL)
+			child->item = buf_detach(&bytes, NULL);
 		buf_free(&bytes);
 	}
 	cJSON_Delete(items);
@@ -275,11 +279,14 @@ plan_children(const struct planner *planner, const struct plan_object *object,
 	const struct kube_resource *const *kinds, struct plan *ret)
 {
 	*ret = (struct plan){.complete = true};
-	for (size_t i = 0; i < planner->config->n_children; i++)
+	for (size_t k = 0; k < planner->config->n_children; k++) {
+		size_t i = planner->config->order[k];
+
 		if (planner->config->children[i].for_each != NULL)
 			plan_each(planner, i, object, kinds[i], ret);
 		else
 			plan_child(planner, object, kinds[i], add(ret, i));
+	}
 	plan_check_names(planner, ret);
 	for (size_t i = 0; i < ret->n; i++)
 		if (ret->children[i].what == PLAN_FAILED)
@@ -294,6 +301,7 @@ plan_clear(struct plan *plan)
 		free(plan->children[i].namespace_);
 		free(plan->children[i].name);
 		free(plan->children[i].body);
+		free(plan->children[i].item);
 	}
 	free(plan->children);
 	*plan = (struct plan){0};

@@ -25,13 +25,14 @@ struct plan_child {
 	enum verdict verdict;
 	char *text;
 	char *namespace_, *name; /* PLAN_APPLY; namespace_ "" for a cluster-scoped kind */
+	char *item;              /* JSON of the item of forEach, where readyWhen needs it */
 	char *body;
 	size_t length;
 	uint64_t hash; /* of body */
 };
 
 struct plan {
-	struct plan_child *children; /* in the order of the configuration, of forEach in that of its list */
+	struct plan_child *children; /* in the order of dependsOn, else of the configuration; of forEach in that of its list */
 	size_t n;
 	bool complete; /* nothing is PLAN_FAILED */
 };

@@ -87,6 +87,8 @@ planner_render(const struct planner *planner, size_t group, const struct plan_ob
 		.uuid = uuid,
 		.item = object->item,
 		.item_length = object->item_length,
+		.self = object->self,
+		.self_length = object->self_length,
 		.timeout_ns = planner->config->render_timeout_ns,
 	};
 

@@ -35,6 +35,8 @@ struct plan_object {
 	size_t children_length;
 	const char *item; /* JSON of the item of forEach that is rendered for, NULL: none */
 	size_t item_length;
+	const char *self; /* the child that readyWhen is about, NULL: none */
+	size_t self_length;
 };
 
 /* One group; error: {"message": ..., "reason": ...} or NULL; uuid: text or NULL. As template_render(). */

@@ -220,6 +220,8 @@ wants_apply(struct reconcile *r)
 	}
 	r->need = children_need(
 		r->engine->children, reconcile_child(r), child->namespace_, child->name, child->hash);
+	if (r->need != CHILD_CURRENT && !reconcile_may_apply(r))
+		return false;
 	if (r->need == CHILD_LEAVING)
 		reconcile_fail(r, VERDICT_WAITING_FOR_CHILD, "%s %s is being deleted", config->kind,
 			child->name);

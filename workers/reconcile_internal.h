@@ -39,6 +39,7 @@ struct reconcile {
 
 	enum verdict verdict;
 	char text[CONDITION_MESSAGE_MAX + 8]; /* more than fits, so that it is cut at a character */
+	char waits_for[CONDITION_MESSAGE_MAX + 8]; /* a child that is not ready, "": none was seen yet */
 	int64_t retry_after_ns, again_ns;
 	unsigned writes, rereads;
 	bool not_found;       /* the status write was answered with 404 */
@@ -53,6 +54,10 @@ struct reconcile {
 
 /* Of the configuration: the child that is looked at. */
 size_t reconcile_child(const struct reconcile *r);
+/* reconcile_ready.c: all that the child that is looked at depends on is ready. */
+bool reconcile_may_apply(struct reconcile *r);
+/* Of a run without a failure: it waits, if a child that is waited for is not ready. */
+void reconcile_await(struct reconcile *r);
 /* A token for one write: true when there is one now, else `then` is called once there is. */
 bool reconcile_take_token(struct reconcile *r, void (*then)(struct reconcile *r));
 /* Runs `then` with a token, at once or later. */

@@ -182,6 +182,8 @@ ask_gate(struct reconcile *r)
 void
 reconcile_prune(struct reconcile *r)
 {
+	if (r->waits_for[0] != '\0')
+		reconcile_await(r);
 	if (r->verdict != VERDICT_SUCCEEDED || !r->plan.complete) {
 		reconcile_status(r);
 		return;

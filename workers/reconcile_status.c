@@ -353,6 +353,7 @@ compute(struct reconcile *r)
 
 	if (!current(r, &view))
 		return false;
+	reconcile_await(r);
 	live = live_status(&view);
 	cJSON_Delete(r->sent);
 	r->sent = make_patch(r, &view, live);

@@ -35,6 +35,11 @@ struct config_child {
 	const cJSON *for_each;      /* {"zone": "${...}"}: an object for each item of a list; NULL: one object */
 	const cJSON *let;           /* [{"name": "${...}"}, ...] in order; NULL: none */
 	size_t n_lets;
+	const cJSON *ready_when;    /* as when, of $self; NULL: as the kind says */
+	const cJSON *depends_on;    /* ids */
+	size_t *depends;            /* children that must be ready first, n_depends */
+	size_t n_depends;
+	bool awaited;               /* it has readyWhen, or another depends on it: its readiness is looked at */
 	bool literal;
 	enum config_conflict conflict;
 	enum config_owner owner;
@@ -51,6 +56,7 @@ struct config_controller {
 	bool paused;
 	struct config_child *children;
 	size_t n_children;
+	size_t *order;              /* of the children: each after those that it depends on, else as written */
 	const cJSON *let;           /* as a child's; these come first */
 	size_t n_lets;
 	const cJSON *status;        /* template; a member {"once": "${...}"} is a once field; NULL: none */
@@ -97,6 +103,8 @@ struct config_supervisor {
 int config_decode_supervisor(const cJSON *document, struct config_supervisor *ret, struct error *err);
 void config_supervisor_clear(struct config_supervisor *config);
 /* One member of "controllers", as canonical bytes. NULL with the cause. */
+/* depends.c: resolves the ids of dependsOn and finds the order; -EBADMSG when there is a cycle or an id is not there. */
+int config_decode_depends(struct config_controller *controller);
 struct config_controller *config_decode_controller(const char *bytes, size_t length, struct error *err);
 void config_controller_free(struct config_controller *controller);
 /* Kinds that stay when nobody wants them any more, unless `deletion: delete` says otherwise: what they hold can't be had again. */
@@ -107,7 +115,7 @@ bool config_kind_retained_of(const char *api_version, const char *kind);
  * The groups of a controller's templates in their fixed order (shared by checker and worker): for each child those of enum config_child_group; the lets of the controller, then of
  * each child; CONFIG_GROUP_STATUS, CONFIG_GROUP_ON_ERROR, then a group a once field.
  */
-enum config_child_group { CONFIG_CHILD_WHEN, CONFIG_CHILD_TEMPLATE, CONFIG_CHILD_EACH, CONFIG_CHILD_GROUPS };
+enum config_child_group { CONFIG_CHILD_WHEN, CONFIG_CHILD_TEMPLATE, CONFIG_CHILD_EACH, CONFIG_CHILD_READY, CONFIG_CHILD_GROUPS };
 struct template_source;
 struct config_templates;
 struct config_templates *config_templates_new(const struct config_controller *controller);
@@ -115,6 +123,7 @@ const struct template_source *config_templates_source(const struct config_templa
 size_t config_group_when(const struct config_controller *controller, size_t child);
 size_t config_group_template(const struct config_controller *controller, size_t child);
 size_t config_group_each(const struct config_controller *controller, size_t child);
+size_t config_group_ready(const struct config_controller *controller, size_t child);
 size_t config_group_status(const struct config_controller *controller);   /* the status without its once fields */
 size_t config_group_on_error(const struct config_controller *controller);
 size_t config_n_once(const struct config_templates *templates);

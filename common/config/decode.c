@@ -221,6 +221,11 @@ decode_child(struct decoder *outer, const cJSON *object, struct config_child *ch
 	child->when = find(&d, NULL, "when");
 	if (child->when && !cJSON_IsString(child->when) && !cJSON_IsBool(child->when))
 		fail(&d, "when");
+	child->ready_when = find(&d, NULL, "readyWhen");
+	if (child->ready_when && !cJSON_IsString(child->ready_when) &&
+		!cJSON_IsBool(child->ready_when))
+		fail(&d, "readyWhen");
+	child->depends_on = find(&d, NULL, "dependsOn");
 	child->let = decode_let(&d, &child->n_lets);
 	child->for_each = map(&d, "forEach");
 	if (child->for_each && (!cJSON_IsString(child->for_each->child) ||
@@ -338,6 +343,8 @@ config_decode_controller(const char *bytes, size_t length, struct error *err)
 		goto fail;
 	d.object = controller->document;
 	decode_all(&d, controller);
+	if (d.r == 0 && config_decode_depends(controller) < 0)
+		fail(&d, "dependsOn");
 	if (d.r == 0)
 		return controller;
 fail:
@@ -356,9 +363,11 @@ config_controller_free(struct config_controller *controller)
 		free(controller->children[i].id);
 		free(controller->children[i].api_version);
 		free(controller->children[i].kind);
+		free(controller->children[i].depends);
 	}
 	free(controller->namespaces);
 	free(controller->children);
+	free(controller->order);
 	free(controller->name);
 	free(controller->selector);
 	free(controller->field_selector);

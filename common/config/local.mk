@@ -3,6 +3,7 @@ libconfig_a_SOURCES = common/config/config.h common/config/check.h \
 	common/config/check.c common/config/checker.h \
 	common/config/child.c common/config/child_ties.c \
 	common/config/decode.c \
+	common/config/depends.c \
 	common/config/document.c \
 	common/config/duration.c common/config/duration.h \
 	common/config/effective.c common/config/effective.h \

@@ -45,6 +45,7 @@ enum schema_type {
 	SCHEMA_TEMPLATE,   /* a child's object */
 	SCHEMA_LET,        /* names and expressions, in order */
 	SCHEMA_EACH,       /* one name and the expression of a list */
+	SCHEMA_IDS,        /* ids of other children */
 	SCHEMA_FILE,       /* a file with a child's object, read by the checker */
 	SCHEMA_STATUS,     /* a template of a status */
 	/* refused */

@@ -118,7 +118,7 @@ child_groups(struct config_templates *t, const struct config_controller *control
 	const struct config_child *child = &controller->children[i];
 	const cJSON *each = child->for_each ? child->for_each->child : NULL;
 	struct template_name *names = &t->names[t->n_names];
-	struct template_group *when, *template;
+	struct template_group *when, *ready, *template;
 	char *path = xasprintf("children[%s].", child->id);
 	size_t n = controller->n_lets;
 
@@ -138,6 +138,10 @@ child_groups(struct config_templates *t, const struct config_controller *control
 		child->when ? child->when : t->always);
 	when->boolean = true;
 	use_names(when, names, n);
+	ready = group(t, config_group_ready(controller, i), xasprintf("%sreadyWhen", path),
+		child->ready_when ? child->ready_when : t->always);
+	ready->boolean = ready->allow_self = true;
+	use_names(ready, names, n);
 	template = group(t, config_group_template(controller, i), xasprintf("%stemplate", path),
 		child->template_);
 	template->literal = child->literal;
@@ -224,6 +228,13 @@ config_group_each(const struct config_controller *controller, size_t child)
 {
 	(void)controller;
 	return CONFIG_CHILD_GROUPS * child + CONFIG_CHILD_EACH;
+}
+
+size_t
+config_group_ready(const struct config_controller *controller, size_t child)
+{
+	(void)controller;
+	return CONFIG_CHILD_GROUPS * child + CONFIG_CHILD_READY;
 }
 
 size_t

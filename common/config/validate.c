@@ -152,10 +152,12 @@ item_value(struct validator *v, const struct yaml_node *item, enum schema_place 
 		return cJSON_CreateObject();
 	}
 	value = map_value(v, item, place, "");
-	if (place == SCHEMA_CHILD)
+	if (place == SCHEMA_CHILD) {
 		child_check(v, item, literal_of(item));
-	else
+	} else {
 		names_check_controller(v, item);
+		depends_check_controller(v, item);
+	}
 	return value;
 }
 
@@ -249,6 +251,8 @@ key_value(struct validator *v, const struct schema_key *key, const struct yaml_n
 		return special_let(v, node);
 	case SCHEMA_EACH:
 		return special_each(v, node);
+	case SCHEMA_IDS:
+		return special_ids(v, node);
 	case SCHEMA_TEMPLATE:
 		return free_value(v, node, literal_of(parent));
 	case SCHEMA_STATUS:

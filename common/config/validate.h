@@ -49,6 +49,9 @@ cJSON *special_let(struct validator *v, const struct yaml_node *map);  /* names.
 cJSON *special_each(struct validator *v, const struct yaml_node *map); /* {"name": "${...}"} */
 /* Names that mean two things. */
 void names_check_controller(struct validator *v, const struct yaml_node *controller);
+cJSON *special_ids(struct validator *v, const struct yaml_node *list); /* depends.c */
+/* dependsOn: ids that are there, no cycles. */
+void depends_check_controller(struct validator *v, const struct yaml_node *controller);
 cJSON *special_condition(struct validator *v, const struct yaml_node *node);
 
 /* free_value.c: a value without a type of its own (vars, templates). NULL if the walk through it found problems. */
