@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <cjson/cJSON.h>
 #include "common/buf.h"
 #include "common/kube/client.h"
 #include "common/kube/path.h"
@@ -35,10 +36,12 @@ struct ctl {
 	bool dry_run, yes;    /* of verbs that change the cluster */
 	const char *instance; /* only what is this installation's, NULL: any */
 	const char *config;   /* configuration file, NULL: the default of operatord */
+	const char *account;  /* NAMESPACE/NAME of a service account, NULL: operatord/operatord */
 };
 
 /* Verbs: argv are the arguments behind the verb and the options. Each returns the exit code and has said on stderr why it failed. */
 int ctl_check(const struct ctl *ctl, int argc, char **argv);
+int ctl_rbac(const struct ctl *ctl, int argc, char **argv);
 int ctl_list(const struct ctl *ctl, int argc, char **argv);
 int ctl_release(const struct ctl *ctl, int argc, char **argv);
 int ctl_watch(const struct ctl *ctl, int argc, char **argv);
@@ -48,6 +51,9 @@ int ctl_loglevel(const struct ctl *ctl, int argc, char **argv);
 
 /* Prints "operatorctl: ..." to stderr, masked. */
 void ctl_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* check.c: the checker's document (common/config/config.h) of the one file that the arguments or options name; cJSON_Delete(). NULL with *ret_code: said. */
+cJSON *ctl_read_config(const struct ctl *ctl, const char *verb, int argc, char **argv, int *ret_code);
 
 /* cluster.c: the server that the options name; NULL when it can't be (said). The loop is the caller's. */
 struct kube *ctl_connect(const struct ctl *ctl, struct loop *loop);

@@ -20,6 +20,10 @@ static const struct verb {
 } verbs[] = {
 	{"check", "[FILE]", "checks a configuration without starting anything",
 		"operatorctl check /etc/operatord/operatord.yaml", ctl_check},
+	{"rbac", "[FILE]",
+		"prints the least rights for a configuration as YAML; asks the server which "
+		"resources are behind the kinds",
+		"operatorctl rbac operatord.yaml --service-account operatord/operatord", ctl_rbac},
 	{"list", "RESOURCE", "lists objects of any resource: NAMESPACE, NAME, START TIME",
 		"operatorctl list pods -A", ctl_list},
 	{"watch", "RESOURCE", "prints each event of a resource as it comes, until interrupted",
@@ -70,11 +74,13 @@ help(FILE *out)
 	      "json\n"
 	      "      --kubeconfig FILE the cluster (default: $KUBECONFIG, else ~/.kube/config)\n"
 	      "      --context NAME    a context of the kubeconfig\n"
-	      "  -c, --config FILE     the configuration for check (default: " SYSCONFDIR
+	      "  -c, --config FILE     the configuration for check and rbac (default: " SYSCONFDIR
 	      "/operatord/operatord.yaml)\n"
 	      "      --dry-run         release: only say what would be done\n"
 	      "      --yes             release: do it\n"
 	      "      --instance NAME   release: only finalizers of this installation\n"
+	      "      --service-account NS/NAME  rbac: who gets the rights (default: "
+	      "operatord/operatord)\n"
 	      "      --control PATH    the control socket of the running operatord\n"
 	      "  -h, --help            this text; after a verb, an example of it\n"
 	      "      --version         the version\n\n"
@@ -100,6 +106,7 @@ enum {
 	OPTION_DRY_RUN,
 	OPTION_YES,
 	OPTION_INSTANCE,
+	OPTION_ACCOUNT,
 	OPTION_VERSION
 };
 
@@ -115,6 +122,7 @@ static const struct option options[] = {
 	{"dry-run", no_argument, NULL, OPTION_DRY_RUN},
 	{"yes", no_argument, NULL, OPTION_YES},
 	{"instance", required_argument, NULL, OPTION_INSTANCE},
+	{"service-account", required_argument, NULL, OPTION_ACCOUNT},
 	{"help", no_argument, NULL, 'h'},
 	{"version", no_argument, NULL, OPTION_VERSION},
 	{NULL, 0, NULL, 0},
@@ -159,6 +167,9 @@ take_option(struct ctl *ctl, int option, bool *ret_help)
 		return -1;
 	case OPTION_INSTANCE:
 		ctl->instance = optarg;
+		return -1;
+	case OPTION_ACCOUNT:
+		ctl->account = optarg;
 		return -1;
 	case OPTION_VERSION:
 		puts("operatorctl " PACKAGE_VERSION);

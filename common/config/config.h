@@ -96,8 +96,9 @@ struct config_supervisor {
  * The checker's document:
  * {"valid": bool, "errors": ["file:line:column: path: problem", ...], "warnings": [...],
  *  "files": [{"path": "...", "valid": bool, "main": bool, "controllers": ["name", ...], "templates": ["path that `file` names", ...]}],
+ *  "places": {"nginx": {"place": "file:line", "children": {"deploy": "file:line"}}},
  *  "supervisor": {...}, "controllers": {"nginx": {...}, ...}}
- * "valid" is false only when the main file is not usable (then "supervisor" and "controllers" are absent). A bad conf.d file is "valid": false in files, with its controllers' names as
+ * "valid" is false only when the main file is not usable (then "places", "supervisor" and "controllers" are absent). A bad conf.d file is "valid": false in files, with its controllers' names as
  * far as they could be read; they are not in "controllers".
  */
 int config_decode_supervisor(const cJSON *document, struct config_supervisor *ret, struct error *err);

@@ -5,6 +5,8 @@
  */
 #include <config.h> /* of the build, not the one beside this file */
 
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,6 +71,36 @@ put_controllers(const struct checker *c, struct buf *out)
 	free(sorted);
 }
 
+/* {"name": {"place": "FILE:LINE", "children": {"id": "FILE:LINE"}}}: where in the files it is written, for people. */
+static cJSON *
+places(const struct checker *c)
+{
+	cJSON *all = cJSON_CreateObject();
+	char text[PATH_MAX + 16];
+
+	for (size_t i = 0; i < c->n_entries; i++) {
+		const struct checker_entry *entry = &c->entries[i];
+		const struct yaml_node *children = yaml_get(entry->node, "children"), *id;
+		cJSON *place, *of_children;
+
+		if (!is_usable(entry))
+			continue;
+		place = cJSON_AddObjectToObject(all, entry->name);
+		snprintf(text, sizeof text, "%s:%d", entry->file->path, entry->node->line);
+		cJSON_AddItemToObject(place, "place", json_new_string(text, strlen(text)));
+		of_children = cJSON_AddObjectToObject(place, "children");
+		for (const struct yaml_node *child = children ? children->children : NULL; child;
+			child = child->next) {
+			id = yaml_get(child, "id");
+			snprintf(text, sizeof text, "%s:%d", entry->file->path, child->line);
+			if (id && id->text)
+				cJSON_AddItemToObject(
+					of_children, id->text, json_new_string(text, strlen(text)));
+		}
+	}
+	return all;
+}
+
 void
 checker_bound(struct checker *c)
 {
@@ -110,6 +142,12 @@ checker_write(struct checker *c, bool strict, struct buf *out)
 	}
 	put_part(out, valid ? ",\"errors\":" : "\"errors\":", errors);
 	put_part(out, ",\"files\":", files);
+	if (valid) {
+		cJSON *where = places(c);
+
+		put_part(out, ",\"places\":", where);
+		cJSON_Delete(where);
+	}
 	if (valid)
 		put_part(out, ",\"supervisor\":", c->supervisor);
 	buf_addf(out, ",\"valid\":%s", valid ? "true" : "false");
