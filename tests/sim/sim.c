@@ -177,7 +177,8 @@ self_check(const struct world_files *files)
 		{PLANT_MISSED_CHANGE, "missed change"}, {PLANT_LOST_WRITE, "lost write"},
 		{PLANT_NO_BOOKMARK, "dropped bookmark"}, {PLANT_RESET_BACKOFF, "reset backoff"},
 
-		{PLANT_LOST_EVENT, "event lost while running"}};
+		{PLANT_LOST_EVENT, "event lost while running"},
+		{PLANT_PRUNE_ON_DOUBT, "prune on doubt"}};
 	bool good = repeats(files);
 	unsigned passed = good;
 

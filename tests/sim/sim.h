@@ -61,6 +61,7 @@ enum sim_plant {
 	PLANT_LOST_WRITE,    /* one write in ten is answered and not done */
 	PLANT_NO_BOOKMARK,   /* BOOKMARK lines never arrive */
 	PLANT_RESET_BACKOFF, /* delays do not grow */
+	PLANT_PRUNE_ON_DOUBT, /* what was not listed yet counts as not there */
 	PLANT_LOST_EVENT,    /* a change while its object is being reconciled is forgotten */
 	PLANT_MAX
 };

@@ -11,6 +11,7 @@
 #include "common/backoff.h"
 #include "common/clock.h"
 #include "tests/sim/sim.h"
+#include "workers/mirror.h"
 #include "workers/queue.h"
 
 #define RUNNING_MAX 64
@@ -40,6 +41,17 @@ __wrap_backoff_next(
 
 	return plant == PLANT_RESET_BACKOFF && policy->first_ns < delay_ns ? policy->first_ns
 									   : delay_ns;
+}
+
+/* --- deletion on a doubt --- */
+
+bool __real_mirror_trusted(const struct mirror *mirror);
+bool __wrap_mirror_trusted(const struct mirror *mirror);
+
+bool
+__wrap_mirror_trusted(const struct mirror *mirror)
+{
+	return plant == PLANT_PRUNE_ON_DOUBT || __real_mirror_trusted(mirror);
 }
 
 /* --- a change that comes while its object is being reconciled, forgotten --- */
