@@ -1,7 +1,13 @@
 """The nginx operator: a Deployment for each Nginx, kept in step."""
 
+import base64
+import os
+import signal
 import time
 
+import yaml
+
+from kubeclient import load
 from sites import controllers_of
 from programs import wait_for
 
@@ -176,3 +182,61 @@ def test_an_object_that_cannot_be_rendered_touches_no_other(site, objects):
     assert objects.kube.get_or_none(objects.deployment("broken-deploy")) is None
     objects.kube.merge(objects.nginx("broken"), {"spec": {"replicas": 12}})
     wait_for("it recovers", lambda: objects.condition(objects.nginx("broken")).get("status") == "True")
+
+
+def test_two_changes_one_upon_the_other(site, objects):
+    """E139: the second comes while the first is in work; in the end all speaks of the last."""
+    start(site)
+    objects.create_nginx("web", {"replicas": 1})
+    wait_for("the Deployment", lambda: replicas(objects, "web-deploy") == 1)
+    for n in range(2, 30):
+        objects.kube.merge(objects.nginx("web"), {"spec": {"replicas": n}})
+
+    def settled():
+        found = objects.kube.get(objects.nginx("web"))
+        conditions = {c["type"]: c for c in found["status"]["conditions"]}
+        return (replicas(objects, "web-deploy") == 29 and conditions["Ready"]["observedGeneration"] == found["metadata"]["generation"]
+                and "Stalled" not in conditions and conditions["Ready"]["reason"] in ("Succeeded", "WaitingForChild"))
+    wait_for("generation and status agree", settled)
+    assert '"level":"error"' not in site.operatord.log()
+
+
+def test_no_series_is_an_objects(site, objects):
+    """E207: the page does not grow with the objects, so nothing of one can stay."""
+    start(site)
+    objects.create_nginx("first", {"replicas": 1})
+    wait_for("the Deployment", lambda: replicas(objects, "first-deploy") == 1)
+
+    def series():
+        return {line.rsplit(" ", 1)[0] for line in site.http("/metrics")[1].splitlines() if not line.startswith("#")}
+    before = wait_for("a quiet page", lambda: series())
+    for n in range(50):
+        objects.create_nginx(f"many-{n}", {"replicas": 1})
+    wait_for("all of them", lambda: site.operatord.workers()["nginx"]["objects"] == 51)
+    for n in range(50):
+        objects.kube.delete(objects.nginx(f"many-{n}"))
+    wait_for("none of them", lambda: site.operatord.workers()["nginx"]["objects"] == 1)
+    more = series() - before
+    assert not any("many-" in line for line in more) and len(more) <= 12, more
+
+
+def test_no_key_is_written_to_the_disk(site, objects, server, tmp_path):
+    """E45: credentials that came as data stay in memory: no temporary file is made, none is needed."""
+    document, base = load(server.kubeconfig)[0], os.path.dirname(server.kubeconfig)
+    for entry, keys in ((document["clusters"][0]["cluster"], ["certificate-authority"]),
+                        (document["users"][0]["user"], ["client-certificate", "client-key"])):
+        for key in keys:
+            if key in entry:
+                with open(os.path.join(base, entry.pop(key)), "rb") as file:
+                    entry[key + "-data"] = base64.b64encode(file.read()).decode()
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    site.write(site.main(controllers_of("nginx")))
+    site.start("nginx", kubeconfig=site.write(yaml.safe_dump(document), "inline.kubeconfig"), environment={"TMPDIR": str(temporary)})
+    temporary.chmod(0o500)
+    os.kill(site.pids()["nginx"], signal.SIGKILL)
+    site.operatord.wait_live("nginx")
+    objects.create_nginx("web", {"replicas": 1})
+    wait_for("the Deployment", lambda: replicas(objects, "web-deploy") == 1)
+    site.close()
+    assert list(temporary.iterdir()) == []
