@@ -5,7 +5,8 @@ import time
 
 import pytest
 
-from sites import controllers_of
+from kubeclient import load
+from sites import CRDS, EXAMPLES, controllers_of, serve_crd
 from programs import wait_for
 
 UUID4 = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
@@ -82,3 +83,30 @@ def test_a_failure_shows_and_is_overcome(kind, objects):
     objects.kube.merge(path("bad"), {"metadata": {"labels": {"fail": "yes"}}})
     again = wait_for("state Error", lambda: status(objects, path("bad")).get("state") == "Error" and status(objects, path("bad")))
     assert again["uuid"] == good["uuid"]
+
+
+def test_a_status_subresource_that_goes(site, objects):
+    """E127: 404 on /status of an object that is there is told from an object that is gone, once, and the status gets to the object itself."""
+    crd = load(f"{EXAMPLES}/crds/greeting.yaml")[0]
+    crd["spec"]["group"] = "late.example.com"
+    crd["metadata"]["name"] = "greetings.late.example.com"
+    serve_crd(site.server.kube, crd)
+    controllers = controllers_of("greeting")
+    controllers[0]["resource"] = "greetings.v1.late.example.com"
+    site.write(site.main(controllers))
+    site.start("greeting")
+
+    def create(name):
+        path = objects.path("greetings", "late.example.com/v1")
+        site.server.kube.create(path, {"apiVersion": "late.example.com/v1", "kind": "Greeting", "metadata": {"name": name}})
+        wait_for(f"the status of {name}", lambda: status(objects, f"{path}/{name}").get("configMap") == name)
+    create("before")
+    del crd["spec"]["versions"][0]["subresources"]
+    site.server.kube.merge(f"{CRDS}/{crd['metadata']['name']}", {"spec": {"versions": crd["spec"]["versions"]}})
+    wait_for("no subresource", lambda: not any(
+        r["name"] == "greetings/status" for r in site.server.kube.get("/apis/late.example.com/v1")["resources"]))
+    for name in ("one", "two", "three"):
+        create(name)
+    assert site.operatord.log().count("has no status subresource") <= 1
+    assert '"level":"error"' not in site.operatord.log()
+    site.server.kube.delete(f"{CRDS}/{crd['metadata']['name']}")
