@@ -25,10 +25,15 @@ static void patch(struct reconcile *r);
 static bool
 needs_finalizer(const struct reconcile *r)
 {
-	for (size_t i = 0; i < r->plan.n; i++)
-		if (r->plan.children[i].what == PLAN_APPLY &&
-			r->engine->config->children[i].owner == CONFIG_OWNER_FINALIZER)
+	const struct config_child *children = r->engine->config->children;
+
+	for (size_t i = 0; i < r->plan.n; i++) {
+		const struct plan_child *child = &r->plan.children[i];
+
+		if (child->what == PLAN_APPLY &&
+			children[child->child].owner == CONFIG_OWNER_FINALIZER)
 			return true;
+	}
 	return false;
 }
 

@@ -200,7 +200,16 @@ out:
 	validator_back(v, back);
 }
 
-/* The same apiVersion, kind and name as written. Both under a condition may be alternatives. */
+/* Of the template's metadata; "" for the parent's, written out or not. */
+static const char *
+namespace_in(const struct yaml_node *template)
+{
+	const struct yaml_node *node = yaml_get(yaml_get(template, "metadata"), "namespace");
+
+	return node && node->text && !is_parent_namespace(node) ? node->text : "";
+}
+
+/* The same apiVersion, kind, namespace and name as written. Both under a condition may be alternatives. */
 static bool
 are_one_object(const struct yaml_node *a, const struct yaml_node *b)
 {
@@ -224,7 +233,7 @@ are_one_object(const struct yaml_node *a, const struct yaml_node *b)
 		if (!in_a || !in_a->text || !is_text(in_b, in_a->text))
 			return false;
 	}
-	return true;
+	return !strcmp(namespace_in(a), namespace_in(b));
 }
 
 static void

@@ -417,6 +417,32 @@ def test_a_hand_that_takes_the_finalizer_off_keeps_the_children(site, objects, e
     assert "deletionTimestamp" not in objects.kube.get(configmap(elsewhere, "a"))["metadata"]
 
 
+def test_children_of_a_list_go_with_their_owner(site, objects, elsewhere):
+    """forEach before the child that the finalizer is for, and with it: each of its children counts."""
+    controllers = greeting("finalizer", elsewhere=elsewhere)
+    children = controllers[0]["children"]
+    children.insert(0, copy.deepcopy(children[0]))
+    children[0].update(id="near", owner="reference", forEach={"part": "${.spec.audience | split(\",\")}"})
+    children[0]["template"]["metadata"] = {"name": "${.metadata.name}-${$part}"}
+    children.append(copy.deepcopy(children[0]))
+    children[2].update(id="far", owner="finalizer")
+    children[2]["template"]["metadata"] = {"name": "${.metadata.name}-${$part}", "namespace": elsewhere}
+    site.write(site.main(controllers))
+    site.start("greeting")
+    make(objects)
+    path = ready(objects)
+    objects.kube.merge(path, {"spec": {"audience": "x,y,z"}})
+    far = [configmap(elsewhere, f"a-{part}") for part in "xyz"]
+    wait_for("all of the list", lambda: all(objects.kube.get_or_none(child) for child in far))
+    assert finalizers(objects, path) == [ours(site)]
+    gone(objects, configmap(elsewhere, "a-a"))
+    objects.kube.merge(path, {"spec": {"audience": "z"}})
+    gone(objects, far[0])
+    objects.kube.delete(path)
+    gone(objects, path)
+    assert [child for child in [configmap(elsewhere, "a"), *far] if objects.kube.get_or_none(child)] == []
+
+
 # --- a controller that is removed ---
 
 

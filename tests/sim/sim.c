@@ -332,5 +332,6 @@ main(int argc, char **argv)
 	if (code == EXIT_SUCCESS && (only_flat || argc == 1))
 		code = flat(&files);
 	world_files_free(&files);
+	sim_templates_free();
 	return code;
 }

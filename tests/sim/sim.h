@@ -80,6 +80,8 @@ struct sim_options {
 		page; /* objects of a list's page: what the controller asks for is lowered to this */
 };
 
+/* sim_templates.c: lets go of the compiled templates, when no engine is there any more. */
+void sim_templates_free(void);
 /* sim_plants.c: from now on. */
 void sim_plant_fault(enum sim_plant which);
 

@@ -12,6 +12,7 @@
 #include "common/json.h"
 #include "common/memory.h"
 #include "common/template/template.h"
+#include "tests/sim/sim.h"
 
 struct kept {
 	struct kept *next;
@@ -25,6 +26,7 @@ struct template_program *__real_template_compile(
 	const struct template_source *source, struct error *err);
 struct template_program *__wrap_template_compile(
 	const struct template_source *source, struct error *err);
+void __real_template_free(struct template_program *program);
 void __wrap_template_free(struct template_program *program);
 
 static char *
@@ -76,4 +78,16 @@ void
 __wrap_template_free(struct template_program *program)
 {
 	(void)program; /* kept */
+}
+
+void
+sim_templates_free(void)
+{
+	for (struct kept *one = kept, *next; one; one = next) {
+		next = one->next;
+		__real_template_free(one->program);
+		free(one->key);
+		free(one);
+	}
+	kept = NULL;
 }

@@ -352,11 +352,10 @@ END_TEST
 /* --- file: --- */
 
 #define WEB(name) "version: 1\ncontrollers:\n- {name: " name ", resource: webs.v1.example.com}\n"
-#define FILE_CHILD(path) \
+#define FILE_CHILD(path)                                                           \
 	"version: 1\ncontrollers:\n- name: web\n  resource: webs.v1.example.com\n" \
 	"  children:\n  - id: a\n    file: " path "\n"
-#define MAP(value) \
-	"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: m\ndata:\n  a: " value "\n"
+#define MAP(value) "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: m\ndata:\n  a: " value "\n"
 
 static char *
 controller_with_file(const char *path, const char *text)
@@ -422,13 +421,16 @@ static const struct {
 	{"../a.yaml", NULL, "main.yaml:7:11: file: expected a path below this file's directory"},
 	{"sub/../a.yaml", NULL, "main.yaml:7:11: file: expected a path below"},
 	{"1", NULL, "main.yaml:7:11: file: expected a path below"},
-	{"a.yaml\n    template: {}", MAP("x"), "main.yaml:7:11: file: a child has template or file"},
+	{"a.yaml\n    template: {}", MAP("x"),
+		"main.yaml:7:11: file: a child has template or file"},
 	{"a.yaml", MAP("x") "---\n" MAP("x"),
 		"./a.yaml:7:1: a second document begins here: one file holds one\n"},
 	{"a.yaml", "a: [\n", "./a.yaml:2:1: "},
 	{"a.yaml", "", "./a.yaml:1:1: expected an object with apiVersion, kind and metadata\n"},
-	{"a.yaml", "- a\n", "./a.yaml:1:1: expected an object with apiVersion, kind and metadata\n"},
-	{"a.yaml", MAP("0400"), "./a.yaml:6:6: controllers[web].children[a].template.data.a: 0400 is"},
+	{"a.yaml", "- a\n",
+		"./a.yaml:1:1: expected an object with apiVersion, kind and metadata\n"},
+	{"a.yaml", MAP("0400"),
+		"./a.yaml:6:6: controllers[web].children[a].template.data.a: 0400 is"},
 	{"a.yaml", MAP("\"${.spec.a +}\""),
 		"./a.yaml:6:9: controllers[web].children[a].template.data.a: syntax"},
 	{"a.yaml", "kind: ConfigMap\nmetadata: {name: a}\n",
@@ -445,7 +447,8 @@ START_TEST(files_that_can_t_be_used)
 	errors = problems_of(text);
 	ck_assert_msg(!strncmp(errors, file_problems[_i].error, strlen(file_problems[_i].error)),
 		"%s", errors);
-	ck_assert_msg(file_problems[_i].path[0] != 'a' || !strstr(errors, "is missing; write it here"),
+	ck_assert_msg(
+		file_problems[_i].path[0] != 'a' || !strstr(errors, "is missing; write it here"),
 		"%s", errors);
 	free(errors);
 	free(text);
@@ -459,8 +462,8 @@ START_TEST(files_of_others_and_links_out_are_refused)
 	put_text("a.yaml", MAP("x"));
 	ck_assert_int_eq(chmod("a.yaml", 0666), 0);
 	errors = problems_of(FILE_CHILD("a.yaml"));
-	ck_assert_str_eq(errors,
-		"./a.yaml: the file can be written by others (mode 0666): chmod go-w it\n");
+	ck_assert_str_eq(
+		errors, "./a.yaml: the file can be written by others (mode 0666): chmod go-w it\n");
 	free(errors);
 	(void)unlink("a.yaml");
 	ck_assert_int_eq(symlink("/etc/hostname", "a.yaml"), 0);
@@ -938,8 +941,8 @@ START_TEST(decodes_ties)
 	static const struct {
 		enum config_owner owner;
 		bool retain;
-	} wanted[] = {{CONFIG_OWNER_FINALIZER, false}, {CONFIG_OWNER_NONE, false},
-		{CONFIG_OWNER_NONE, true}, {CONFIG_OWNER_NONE, true},
+	} wanted[] = {{CONFIG_OWNER_FINALIZER, false}, {CONFIG_OWNER_REFERENCE, false},
+		{CONFIG_OWNER_NONE, false}, {CONFIG_OWNER_NONE, true}, {CONFIG_OWNER_NONE, true},
 		{CONFIG_OWNER_FINALIZER, false}, {CONFIG_OWNER_REFERENCE, false}};
 	char *from = xasprintf("%s/child-ties-good.yaml", source);
 	cJSON *document;
@@ -951,8 +954,8 @@ START_TEST(decodes_ties)
 	ck_assert_int_eq(c->on_remove, CONFIG_REMOVE_DELETE);
 	ck_assert_int_eq(c->remove_timeout_ns, 10 * NSEC_PER_SEC);
 	ck_assert_int_eq(c->stuck_after_ns, 60 * NSEC_PER_SEC);
-	ck_assert_uint_eq(c->n_children, 6);
-	for (size_t i = 0; i < 6; i++) {
+	ck_assert_uint_eq(c->n_children, 7);
+	for (size_t i = 0; i < 7; i++) {
 		ck_assert_int_eq(c->children[i].owner, wanted[i].owner);
 		ck_assert_int_eq(c->children[i].retain, wanted[i].retain);
 	}
@@ -1325,8 +1328,8 @@ config_suite(void)
 	tcase_add_test(tc, greeting_goes_into_conf_d);
 	tcase_add_test(tc, a_file_is_its_child_s_template);
 	tcase_add_test(tc, files_of_a_dropped_file_lie_beside_it);
-	tcase_add_loop_test(tc, files_that_can_t_be_used, 0,
-		sizeof file_problems / sizeof file_problems[0]);
+	tcase_add_loop_test(
+		tc, files_that_can_t_be_used, 0, sizeof file_problems / sizeof file_problems[0]);
 	tcase_add_test(tc, files_of_others_and_links_out_are_refused);
 	tcase_add_test(tc, conf_d_in_order_and_by_name);
 	tcase_add_test(tc, bad_conf_d_file_leaves_the_others);
