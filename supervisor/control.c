@@ -20,14 +20,13 @@
 #include "common/control_path.h"
 #include "common/log.h"
 #include "common/memory.h"
+#include "supervisor/acceptor.h"
 #include "supervisor/control.h"
 #include "supervisor/core.h"
 #include "supervisor/pages.h"
 
 #define CLIENTS_MAX  32
 #define CLIENTS_KEPT 24 /* above it each new one costs the one that has been idle longest */
-#define ACCEPT_PAUSE_NS \
-	NSEC_PER_SEC /* when there are no descriptors: the listening one would stay readable */
 #define CLIENT_LIMIT_NS (60 * NSEC_PER_SEC) /* a connection's life; a reload has to fit */
 
 struct client {
@@ -48,8 +47,7 @@ struct sup_control {
 	struct supervisor *sup;
 	char path[CONTROL_PATH_MAX];
 	int fd, fd_lock;
-	struct loop_io *io;
-	struct loop_timer *pause;
+	struct acceptor *acceptor; /* owns fd */
 	struct client *clients;
 	unsigned n_clients;
 };
@@ -231,19 +229,10 @@ may_ask(int fd)
 }
 
 static void
-on_accept(void *data, int events)
+on_connection(void *data, int fd)
 {
 	struct sup_control *control = data;
-	int fd = accept4(control->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
-	(void)events;
-	if (fd < 0) {
-		if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
-			loop_io_set(control->io, control->fd, 0);
-			loop_timer_set(control->pause, ACCEPT_PAUSE_NS);
-		}
-		return;
-	}
 	if (!may_ask(fd)) {
 		close(fd);
 		return;
@@ -262,14 +251,6 @@ on_accept(void *data, int events)
 	client->limit = loop_timer_new(control->sup->loop, on_limit, client);
 	loop_io_set(client->io, fd, LOOP_READ);
 	loop_timer_set(client->limit, CLIENT_LIMIT_NS);
-}
-
-static void
-on_pause_over(void *data)
-{
-	struct sup_control *control = data;
-
-	loop_io_set(control->io, control->fd, LOOP_READ);
 }
 
 /* Takes the lock; -EBUSY names who has it. */
@@ -300,9 +281,17 @@ static int
 bind_socket(struct sup_control *control, struct error *err)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	struct stat st;
 
 	snprintf(address.sun_path, sizeof(address.sun_path), "%s", control->path);
-	unlink(control->path); /* the lock is ours: what is there is a leftover */
+	if (lstat(control->path, &st) == 0) {
+		if (!S_ISSOCK(st.st_mode))
+			return error_set(err, -EEXIST,
+				"%s: what is there is no socket, and is left as it is; give another "
+				"--control PATH",
+				control->path);
+		unlink(control->path); /* the lock is ours: it is a leftover */
+	}
 	control->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	mode_t old = umask(0177);
 	int code = control->fd < 0 ||
@@ -342,6 +331,11 @@ start(struct sup_control *control, const char *path, struct error *err)
 {
 	int code = control_path(control->path, path);
 
+	if (code == -ENAMETOOLONG)
+		return error_set(err, code,
+			"the path of the control socket is too long: it may have %d bytes; give a "
+			"shorter --control PATH to operatord and operatorctl",
+			CONTROL_PATH_MAX - 1);
 	if (code < 0)
 		return error_set(err, code,
 			"no place for the control socket: neither RUNTIME_DIRECTORY nor "
@@ -364,9 +358,8 @@ sup_control_start(
 	*control = (struct sup_control){.sup = sup, .fd = -1, .fd_lock = -1};
 	int code = start(control, path, err);
 	if (code == 0) {
-		control->io = loop_io_new(sup->loop, on_accept, control);
-		control->pause = loop_timer_new(sup->loop, on_pause_over, control);
-		loop_io_set(control->io, control->fd, LOOP_READ);
+		control->acceptor =
+			acceptor_new(sup->loop, control->fd, control->path, on_connection, control);
 		*ret = control;
 		return 0;
 	}
@@ -390,10 +383,8 @@ sup_control_stop(struct sup_control *control)
 		control->clients->waiting = false;
 		client_free(control->clients);
 	}
-	loop_io_free(control->io);
-	loop_timer_free(control->pause);
 	unlink(control->path);
-	close(control->fd);
+	acceptor_free(control->acceptor);
 	close(control->fd_lock); /* the lock's file stays: removing it would let two hold "the" lock */
 	free(control);
 }

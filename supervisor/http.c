@@ -4,7 +4,7 @@
  * its timeouts. Answers are made at once from memory. Connections, header size, idle time, the time until a request is there and the memory of answers that are not read
  * yet are bounded.
  *
- * Traps of the library that are dealt with here: over the connection limit it accepts again only in a later run after a close; a timeout of 0 may mean
+ * Traps of the library that are dealt with here: it spins when there is no descriptor for a connection, so connections are taken by acceptor.c; a timeout of 0 may mean
  * nothing that can go on; its own timeout is idle time, which a slow sender keeps from passing.
  */
 #include "config.h"
@@ -21,6 +21,7 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/memory.h"
+#include "supervisor/acceptor.h"
 #include "supervisor/core.h"
 #include "supervisor/http.h"
 #include "supervisor/listen.h"
@@ -42,6 +43,7 @@
 struct sup_http {
 	struct supervisor *sup;
 	struct MHD_Daemon *daemon;
+	struct acceptor *acceptor;
 	struct loop_io *io;
 	struct loop_timer *timer;
 	char *socket_path; /* a Unix socket: removed at the end */
@@ -306,6 +308,7 @@ run(struct sup_http *http)
 		before = connections(http);
 		MHD_run(http->daemon);
 	} while (connections(http) < before);
+	acceptor_hold(http->acceptor, connections(http) >= CONNECTIONS_MAX);
 	/* Those that came in this run are among them. */
 	int64_t due_ns = cut_slow_peers(http);
 	if (MHD_get_timeout(http->daemon, &ms) == MHD_YES) {
@@ -332,6 +335,22 @@ on_timer(void *data)
 	run(data);
 }
 
+/* The library would take connections itself, but spins while there are no descriptors for them. */
+static void
+on_taken(void *data, int fd)
+{
+	struct sup_http *http = data;
+	struct sockaddr_storage address = {.ss_family = AF_UNSPEC};
+	socklen_t length = sizeof(address);
+
+	(void)getpeername(fd, (struct sockaddr *)&address, &length);
+	/* It closes what it refuses. */
+	if (MHD_add_connection(http->daemon, fd, (const struct sockaddr *)&address, length) !=
+		MHD_YES)
+		log_warn("http: a connection was refused: %s", strerror(errno));
+	run(http);
+}
+
 static void on_log(void *data, const char *format, va_list args)
 	__attribute__((format(printf, 2, 0)));
 
@@ -348,20 +367,14 @@ on_log(void *data, const char *format, va_list args)
 
 /* --- start and stop --- */
 
-/* Takes the listening socket. */
-static int
-start_daemon(struct sup_http *http, int fd)
+static struct MHD_Daemon *
+start_daemon(struct sup_http *http)
 {
-	http->daemon = MHD_start_daemon(MHD_USE_EPOLL, 0, NULL, NULL, on_request, http,
-		MHD_OPTION_EXTERNAL_LOGGER, on_log, NULL, MHD_OPTION_LISTEN_SOCKET, fd,
-		MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX,
+	return MHD_start_daemon(MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET, 0, NULL, NULL, on_request,
+		http, MHD_OPTION_EXTERNAL_LOGGER, on_log, NULL, MHD_OPTION_NOTIFY_CONNECTION,
+		on_connection, http, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
-		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)CONNECTION_IDLE_S,
-		MHD_OPTION_NOTIFY_CONNECTION, on_connection, http, MHD_OPTION_END);
-	if (http->daemon)
-		return 0;
-	close(fd);
-	return -EIO;
+		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)CONNECTION_IDLE_S, MHD_OPTION_END);
 }
 
 struct sup_http *
@@ -381,8 +394,10 @@ sup_http_start(struct supervisor *sup, const char *listen_, struct error *err)
 		return NULL;
 	http = xcalloc(1, sizeof(*http));
 	http->sup = sup;
-	if (start_daemon(http, fd) < 0) {
+	http->daemon = start_daemon(http);
+	if (!http->daemon) {
 		error_set(err, -EIO, "http.listen: %s: libmicrohttpd does not start", listen_);
+		close(fd);
 		free(http);
 		return NULL;
 	}
@@ -391,6 +406,7 @@ sup_http_start(struct supervisor *sup, const char *listen_, struct error *err)
 	http->timer = loop_timer_new(sup->loop, on_timer, http);
 	loop_io_set(http->io, MHD_get_daemon_info(http->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd,
 		LOOP_READ);
+	http->acceptor = acceptor_new(sup->loop, fd, "http", on_taken, http);
 	log_info("health and metrics at %s%s", path ? "" : "http://", listen_);
 	return http;
 }
@@ -402,9 +418,7 @@ sup_http_stop(struct sup_http *http)
 		return;
 	loop_io_free(http->io);
 	loop_timer_free(http->timer);
-	MHD_socket fd = MHD_quiesce_daemon(http->daemon);
-	if (fd >= 0)
-		close(fd);
+	acceptor_free(http->acceptor);
 	MHD_stop_daemon(http->daemon);
 	if (http->socket_path)
 		unlink(http->socket_path);

@@ -159,6 +159,8 @@ start(struct supervisor *sup)
 	sup->checker = checker_start(sup->loop, sup->options->config_path, on_checked, sup, &err);
 	if (sup->checker)
 		return;
+	/* Not read, so that reload: auto finds a change at its next look. */
+	sup->loaded = (struct config_state){.racy = true};
 	buf_addf(&report.problems, "%s; nothing was changed\n", err.text);
 	finish(sup, EXIT_TROUBLE, &report);
 }

@@ -93,7 +93,8 @@ class DevServer(Program):
 class Operatord(Program):
     """operatord with its control socket in DIR."""
 
-    def __init__(self, build, directory, config, *arguments, kubeconfig=None, environment=None, name="operatord", stderr=None):
+    def __init__(self, build, directory, config, *arguments, kubeconfig=None, environment=None, name="operatord", stderr=None,
+                 **popen):
         self.build = build
         self.control = os.path.join(directory, name + ".sock")
         env = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "HOME": directory}
@@ -102,7 +103,7 @@ class Operatord(Program):
         env.update(environment or {})
         self.environment = env
         super().__init__(directory, name, [os.path.join(build, "operatord"), "-c", config,
-                         "--control", self.control, *arguments], environment=env, stderr=stderr)
+                         "--control", self.control, *arguments], environment=env, stderr=stderr, **popen)
 
     def ctl(self, *arguments, check=True, seconds=30):
         """operatorctl against this one; its standard output."""
