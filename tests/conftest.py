@@ -6,7 +6,7 @@ import sys
 import pytest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-for folder in ("lib", "cluster"):
+for folder in ("lib", "cluster", "."):
     sys.path.insert(0, os.path.join(HERE, folder))
 
 import cluster as control_plane  # noqa: E402

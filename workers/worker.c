@@ -361,6 +361,7 @@ connect_kube(struct worker *w)
 		return w->exit_code;
 	proc_fix_memory_limit();
 	template_init();
+	kube_set_timeout(w->kube, w->config->request_timeout_ns);
 	scoreboard_set_server(kube_host(w->kube));
 	return 0;
 }

@@ -308,7 +308,7 @@ request_new(struct kube *kube, const struct kube_call *call)
 	if (r->has_body)
 		r->content_type = xstrdup(
 			call->content_type != NULL ? call->content_type : "application/json");
-	r->timeout_ns = call->timeout_ns != 0 ? call->timeout_ns : TIMEOUT_NS;
+	r->timeout_ns = call->timeout_ns != 0 ? call->timeout_ns : kube->timeout_ns;
 	r->limit = call->body_limit != 0 ? call->body_limit : BODY_MAX;
 	r->started_ns = clock_monotonic_ns();
 	r->body = BUF_INIT;
@@ -379,6 +379,7 @@ kube_new(struct loop *loop, struct kube_target *target, struct error *err)
 	LIST_INIT(&kube->requests);
 	kube->loop = loop;
 	kube->target = target;
+	kube->timeout_ns = TIMEOUT_NS;
 	if (kube_url_parse(target->server, &url, err) < 0) {
 		error_prefix(err, "server %s", target->server);
 		goto fail;
@@ -432,6 +433,12 @@ kube_credentials_source(const struct kube *kube, enum kube_outcome outcome)
 {
 	return outcome == KUBE_UNAUTHORIZED || outcome == KUBE_FORBIDDEN ? kube->target->source
 									 : NULL;
+}
+
+void
+kube_set_timeout(struct kube *kube, int64_t timeout_ns)
+{
+	kube->timeout_ns = timeout_ns;
 }
 
 void

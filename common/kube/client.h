@@ -99,6 +99,8 @@ struct kube_stream_callbacks {
 };
 struct kube_request *kube_stream(struct kube *kube, const struct kube_call *call, bool watch, const struct kube_stream_callbacks *callbacks);
 void kube_cancel(struct kube_request *request);
+/* For requests other than watches that name none, from now on; before: 30 s. */
+void kube_set_timeout(struct kube *kube, int64_t timeout_ns);
 void kube_fresh_connections(struct kube *kube);
 /* Blocking use by programs (operatorctl): runs the loop until the answer is there. The result's body is copied to the buffer. */
 struct buf;

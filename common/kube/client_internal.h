@@ -22,6 +22,7 @@ struct kube {
 	struct identity *identity;
 	struct renewal renewal;
 	struct loop_timer *trouble; /* fails what is parked while there is nothing to ask */
+	int64_t timeout_ns;         /* of requests that say none */
 	unsigned batch;             /* of parked requests; grows as they are released */
 	bool releasing,
 		dead; /* freed, but for its own memory, by an owner who was called in turn */

@@ -77,6 +77,17 @@ deserves_retry(const struct http_request *r, CURLcode code)
 	return r->is_get || connects == 0;
 }
 
+/* Not a byte in all its time on a connection that was used before: the others of its pool may be as dead, and each would cost a time-out. */
+static void
+doubt_pool(struct http_request *r)
+{
+	long connects = 0;
+
+	curl_easy_getinfo(r->easy, CURLINFO_NUM_CONNECTS, &connects);
+	if (!r->got_bytes && connects == 0 && r->pool == r->client->pool)
+		http_client_fresh_connections(r->client);
+}
+
 static void
 finish(struct http_request *r, CURLcode code)
 {
@@ -87,6 +98,8 @@ finish(struct http_request *r, CURLcode code)
 			return;
 		code = CURLE_OUT_OF_MEMORY;
 	}
+	if (code == CURLE_OPERATION_TIMEDOUT)
+		doubt_pool(r);
 	if (code == CURLE_OK)
 		end(r, 0, "");
 	else
@@ -297,6 +310,8 @@ on_header_timeout(void *data)
 	if (r->cancelled)
 		return;
 	client->depth++;
+	if (r->pool != NULL)
+		doubt_pool(r);
 	end(r, -ETIMEDOUT, "no answer in time: the headers did not come within 30 s");
 	settle(client);
 }

@@ -124,6 +124,14 @@ turn_page(struct listwatch *lw)
 	listwatch_next(lw, STEP_LIST, 0);
 }
 
+/* With the same token the answer would be the same for ever: it expired, or the server (another one than before, or one with data from a backup) can't read it. */
+static bool
+token_is_bad(const struct kube_result *result)
+{
+	return result->outcome == KUBE_EXPIRED || result->outcome == KUBE_INVALID ||
+	       result->outcome == KUBE_NOT_FOUND || result->status == 500;
+}
+
 static void
 on_done(void *data, const struct kube_result *result)
 {
@@ -133,7 +141,7 @@ on_done(void *data, const struct kube_result *result)
 	lw->request = NULL;
 	if (lw->list_error != 0)
 		unreadable(lw);
-	else if (result->outcome == KUBE_EXPIRED && lw->continue_ != NULL)
+	else if (lw->continue_ != NULL && token_is_bad(result))
 		listwatch_relist(lw, result);
 	else if (result->outcome != KUBE_OK)
 		listwatch_trouble(lw, STEP_LIST, result);

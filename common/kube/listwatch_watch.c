@@ -18,6 +18,7 @@
 #define ACCEPT_METADATA "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 #define TIMEOUT_SECONDS 300 /* and up to as many more by chance */
 #define SHORT_NS        NSEC_PER_SEC
+#define STEADY_NS       (10 * NSEC_PER_SEC) /* a watch that was open for so long stood */
 #define SPACING_NS \
 	(100 * NSEC_PER_MSEC) /* between the openings of watches that the server closes at once */
 #define ERROR_EVENTS_MAX 5    /* ERROR events from one version until it is given up for a list */
@@ -232,14 +233,21 @@ on_closed(struct listwatch *lw)
 static void
 on_failed(struct listwatch *lw, const struct kube_result *result, bool was_open)
 {
+	bool steady = clock_monotonic_ns() - lw->opened_ns >= STEADY_NS;
+
 	if (result->outcome == KUBE_EXPIRED) {
 		listwatch_expired(lw, result);
 		return;
 	}
 	listwatch_count(lw, M_WATCH_RESTARTS_TOTAL, "error");
-	/* Cut while it ran: connections break, and only if the next one fails too there is something to say. */
-	if (was_open && result->outcome == KUBE_UNREACHABLE && !listwatch_troubled(lw)) {
-		(void)listwatch_failed(lw, result);
+	/*
+	 * Cut while it ran: connections break, and only if the next one fails too there is something to say. One that had lasted is
+	 * no repetition, however often it happens: what cuts idle connections each minute must not leave the watch blind for half of it.
+	 */
+	if (was_open && result->outcome == KUBE_UNREACHABLE &&
+		(steady || !listwatch_troubled(lw))) {
+		if (!steady)
+			(void)listwatch_failed(lw, result);
 		listwatch_next(lw, STEP_WATCH, SPACING_NS);
 		return;
 	}

@@ -11,6 +11,7 @@ import pytest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import cluster as control_plane  # noqa: E402
+from faultproxy import FaultProxy  # noqa: E402
 from kubeclient import load  # noqa: E402
 from sites import EXAMPLES, NAMESPACES, Objects, Site, serve_crd  # noqa: E402
 
@@ -43,6 +44,13 @@ def site(build, server, crds, namespace, tmp_path):
 @pytest.fixture
 def objects(server, namespace):
     return Objects(server.kube, namespace)
+
+
+@pytest.fixture
+def proxy(server, tmp_path):
+    """A proxy before the server, which makes the faults that it is told to."""
+    with FaultProxy(server.kubeconfig, tmp_path) as made:
+        yield made
 
 
 @pytest.fixture(scope="session")

@@ -418,6 +418,13 @@ START_TEST(test_limits)
 			.method = "GET", .path = "/stall", .timeout_ns = 200 * NSEC_PER_MSEC});
 	ck_assert_int_eq(p.result.outcome, KUBE_UNREACHABLE);
 	ck_assert_ptr_nonnull(strstr(p.result.message, kube_host(kube)));
+	/* E63: also the requests that name no time of their own end by the configured one */
+	kube_set_timeout(kube, 200 * NSEC_PER_MSEC);
+	run(&p, kube,
+		&(struct kube_call){
+			.method = "PATCH", .path = "/stall", .body = "{}", .body_length = 2});
+	ck_assert_int_eq(p.result.outcome, KUBE_UNREACHABLE);
+	ck_assert_int_lt(p.result.duration_ns, 2 * NSEC_PER_SEC);
 	kube_free(kube);
 	https_server_free(server);
 	buf_free(&p.body);

@@ -392,6 +392,34 @@ START_TEST(test_fresh)
 }
 END_TEST
 
+/* E65: a reused connection that gives nothing; the idle ones beside it are not tried one after the other */
+START_TEST(test_dead_pool)
+{
+	struct https_server *server = https_server_new(NULL);
+	struct http_client *client = client_of(fixture_target(server));
+	struct https_request seen;
+	struct probe p = {.body = BUF_INIT}, other = {.body = BUF_INIT};
+
+	https_server_rule(server, &(struct https_rule){.match = "/dead", .end = HTTPS_STALL});
+	https_server_rule(server, &(struct https_rule){.status = 200});
+	start(&other, client, "GET", "/a", NULL, 5000 * MS);
+	run(&p, client, "GET", "/b", NULL);
+	ck_assert(fixture_until(loop, is_done, &other, 5000));
+	ck_assert_int_eq(https_server_connections(server), 2);
+	start(&p, client, "PATCH", "/dead", "{}", 300 * MS);
+	ck_assert(fixture_until(loop, is_done, &p, 5000));
+	ck_assert_int_eq(p.result.transport, -ETIMEDOUT);
+	run(&p, client, "PATCH", "/c", "{}");
+	ck_assert_int_eq(p.result.status, 200);
+	ck_assert(https_server_request(server, "/c", 0, &seen));
+	ck_assert_int_eq(seen.connection, 2);
+	http_client_free(client);
+	https_server_free(server);
+	buf_free(&p.body);
+	buf_free(&other.body);
+}
+END_TEST
+
 /* --- TLS and ways ------------------------------------------------------------ */
 
 START_TEST(test_server_name)
@@ -676,6 +704,7 @@ main(void)
 	tcase_add_test(tc, test_cancel);
 	tcase_add_loop_test(tc, test_free, 0, 2);
 	tcase_add_test(tc, test_fresh);
+	tcase_add_test(tc, test_dead_pool);
 	tcase_add_loop_test(tc, test_server_name, 0, 2);
 	tcase_add_loop_test(tc, test_trust, 0, 2);
 	tcase_add_loop_test(tc, test_client_certificate, 0, 2);
