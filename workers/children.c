@@ -50,6 +50,7 @@ on_entry(void *data, struct store_entry *entry)
 	entry->child = kind->id;
 	entry->fingerprint = children_fields_hash(children, entry->bytes, info);
 	entry->flags |= children_tie_flags(kind->owner, entry->bytes, info);
+	entry->flags |= children_taken(children, kind->id, entry->bytes, info);
 	if (info->deletion_timestamp.length > 0)
 		entry->flags |= CHILD_FLAG_LEAVING;
 	if (*kind->owner != '\0' && *kind->id != '\0' &&

@@ -20,6 +20,7 @@
 #include "common/loop/loop.h"
 #include "common/worker_state.h"
 #include "workers/conditions.h"
+#include "workers/planner.h"
 #include "workers/queue.h"
 #include "workers/store.h"
 
@@ -70,6 +71,9 @@ enum child_need {
 /* What is known of it; false: it is not there. */
 bool children_view(const struct children *children, size_t child, const char *namespace_,
 	const char *name, struct store_view *ret);
+/* The same for a plan (planner.h), if it is of this owner. */
+bool children_live(const struct children *children, size_t child, const char *owner_uid,
+	const char *namespace_, const char *name, struct plan_live *ret);
 enum child_need children_need(const struct children *children, size_t child, const char *namespace_,
 	const char *name, uint64_t hash);
 /* Takes the answer of an apply of content with this hash. drift: it repaired something. */

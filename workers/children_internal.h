@@ -11,7 +11,8 @@ enum {
 	CHILD_FLAG_LEAVING = 1,
 	CHILD_FLAG_OURS = 2,
 	CHILD_FLAG_REFERENCED = 4, /* by an owner reference to its owner */
-	CHILD_FLAG_RETAINED = 8    /* by its annotation */
+	CHILD_FLAG_RETAINED = 8,   /* by its annotation */
+	CHILD_FLAG_TAKEN = 1 << 8  /* and the next seven: another manager owns that field of createOnly */
 };
 
 struct child_kind {
@@ -35,6 +36,9 @@ struct children {
 /* Of the fields that our manager holds; never 0. */
 uint64_t children_fields_hash(
 	const struct children *children, const char *bytes, const struct json_object_info *info);
+/* children_fields.c: CHILD_FLAG_TAKEN of an entry. */
+uint32_t children_taken(const struct children *children, const char *id, const char *bytes,
+	const struct json_object_info *info);
 /* children_deletion.c: marks of an entry whose owner and id are known; may it be pruned? */
 uint32_t children_tie_flags(
 	const char *owner, const char *bytes, const struct json_object_info *info);

@@ -181,6 +181,7 @@ reads_child(void *data, size_t child)
 	const struct controller *c = data;
 
 	return c->engine.config->children[child].awaited ||
+	       c->engine.config->children[child].n_create_only > 0 ||
 	       planner_reads_child(&c->engine.planner, child);
 }
 

@@ -155,8 +155,8 @@ place(const struct planner *planner, const struct plan_object *object,
 	return false;
 }
 
-static void
-print_body(struct plan_child *child, const cJSON *body)
+void
+plan_print_body(struct plan_child *child, const cJSON *body)
 {
 	struct buf out = BUF_INIT_LIMIT(RENDER_MAX);
 
@@ -199,7 +199,8 @@ complete(const struct planner *planner, size_t i, const struct plan_object *obje
 	if (config->retain)
 		set_string(object_in(metadata, "annotations"), ANNOTATION_DELETION, "retain");
 	child->name = xstrdup(name);
-	print_body(child, body);
+	plan_fields(planner, object, child, body);
+	plan_print_body(child, body);
 }
 
 static void

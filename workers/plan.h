@@ -47,6 +47,13 @@ __attribute__((format(printf, 3, 4))) void plan_fail(
 void plan_fail_render(const struct planner *planner, size_t group, struct plan_child *child,
 	const struct template_problem *problem);
 
+/* plan_fields.c: leaves out ignoreFields, and createOnly as far as it is another's. */
+void plan_fields(const struct planner *planner, const struct plan_object *object,
+	const struct plan_child *child, cJSON *body);
+/* Of an object that is there already, and is not known: leaves out the fields of createOnly in given (bit i: the i-th); body and hash are new. */
+void plan_leave_out(const struct config_child *config, struct plan_child *child, uint32_t given);
+void plan_print_body(struct plan_child *child, const cJSON *body);
+
 /* kinds[i]: what child i is on the server, NULL while that is not known (then it is PLAN_FAILED, WaitingForChild). */
 void plan_children(const struct planner *planner, const struct plan_object *object,
 	const struct kube_resource *const *kinds, struct plan *ret);

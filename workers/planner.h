@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include "common/buf.h"
 #include "common/config/config.h"
 #include "common/kube/path.h"
@@ -26,6 +27,12 @@ void planner_clear(struct planner *planner);
 bool planner_reads_child(const struct planner *planner, size_t child);
 bool planner_group_reads_children(const struct planner *planner, size_t group);
 
+struct plan_live {
+	const char *bytes;
+	size_t length;
+	uint32_t taken; /* bit i: another manager owns the i-th field of createOnly */
+};
+
 /* The parent as it is now; strings are the caller's. */
 struct plan_object {
 	const char *bytes;
@@ -37,6 +44,10 @@ struct plan_object {
 	size_t item_length;
 	const char *self; /* the child that readyWhen is about, NULL: none */
 	size_t self_length;
+	/* The child of this name as it is known, for fields of createOnly; NULL: none is known. */
+	bool (*live)(void *data, size_t child, const char *namespace_, const char *name,
+		struct plan_live *ret);
+	void *live_data;
 };
 
 /* One group; error: {"message": ..., "reason": ...} or NULL; uuid: text or NULL. As template_render(). */

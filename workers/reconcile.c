@@ -226,6 +226,15 @@ reconcile_cancel_all(struct engine *engine)
 
 /* --- the start --- */
 
+static bool
+live_child(void *data, size_t child, const char *namespace_, const char *name,
+	struct plan_live *ret)
+{
+	const struct reconcile *r = data;
+
+	return children_live(r->engine->children, child, r->uid, namespace_, name, ret);
+}
+
 static void
 make_plan(struct reconcile *r, const struct store_view *view)
 {
@@ -238,6 +247,8 @@ make_plan(struct reconcile *r, const struct store_view *view)
 		kinds[i] = children_kind(engine->children, i);
 	scoreboard_enter(r->namespace_, r->name, r->version);
 	reconcile_object(r, view, &children, &object);
+	object.live = live_child;
+	object.live_data = r;
 	plan_children(&engine->planner, &object, kinds, &r->plan);
 	scoreboard_leave();
 	buf_free(&children);

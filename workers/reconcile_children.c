@@ -12,6 +12,7 @@
 #include "common/json.h"
 #include "common/kube/names.h"
 #include "common/kube/write.h"
+#include "common/log.h"
 #include "common/scoreboard.h"
 #include "workers/reconcile_internal.h"
 
@@ -21,8 +22,8 @@ reconcile_child(const struct reconcile *r)
 	return r->plan.children[r->child].child;
 }
 
-static void
-child_text(const struct reconcile *r, char *out, size_t n)
+void
+reconcile_child_text(const struct reconcile *r, char *out, size_t n)
 {
 	const struct plan_child *child = &r->plan.children[r->child];
 
@@ -50,14 +51,26 @@ set_applied(const struct reconcile *r, bool applied)
 			bits ^ bit);
 }
 
+void
+reconcile_forget_applied(const struct reconcile *r)
+{
+	set_applied(r, false);
+}
+
 static void
 child_event(struct reconcile *r, const char *reason, const char *why)
 {
 	char what[400], note[512];
 
-	child_text(r, what, sizeof(what));
+	reconcile_child_text(r, what, sizeof(what));
 	snprintf(note, sizeof(note), "%s %s%s%s", reason, what, why ? ": " : "", why ? why : "");
 	reconcile_event(r, false, reason, "Apply", note);
+	if (strcmp(reason, "Repaired") == 0)
+		log_fields(LOG_LEVEL_INFO,
+			LOG_FIELDS("namespace", *r->namespace_ == '\0' ? NULL : r->namespace_,
+				"name", r->name, "reconcileID", r->id, "child",
+				r->engine->config->children[reconcile_child(r)].id),
+			"%s", note);
 }
 
 static void
@@ -77,76 +90,21 @@ child_applied(struct reconcile *r, const struct kube_result *result)
 	if (drift)
 		child_event(r, "Repaired",
 			r->need == CHILD_MISSING ? "it had been deleted"
-						 : "its fields had been changed");
+			: r->drift[0] != '\0' ? r->drift
+					       : "its fields had been changed");
 	else if (result->status == 201)
 		child_event(r, "Created", NULL);
 	else if (r->need == CHILD_MISSING)
 		child_event(r, "Adopted", "an object of this name was there");
 }
 
-/* --- conflicts --- */
-
-/* What another installation, or another controller of this one, manages is not ours to take; what a controller left that is configured no more is. */
-static bool
-may_take_from(const struct reconcile *r, const char *manager)
+void
+reconcile_next_child(struct reconcile *r)
 {
-	char own[300];
-	int n = snprintf(
-		own, sizeof(own), "%s%s/", FIELD_MANAGER_PREFIX, r->engine->config->instance);
-
-	if (strncmp(manager, FIELD_MANAGER_PREFIX, strlen(FIELD_MANAGER_PREFIX)) != 0 ||
-		strcmp(manager, r->engine->field_manager) == 0)
-		return true;
-	if (strncmp(manager, own, (size_t)n) != 0 || r->engine->controllers == NULL)
-		return false;
-	for (size_t i = 0; r->engine->controllers[i] != NULL; i++)
-		if (strcmp(r->engine->controllers[i], manager + n) == 0)
-			return false;
-	return true;
-}
-
-/* The first manager in the causes of a conflict whose fields may not be taken, into out; the server writes: conflict with "MANAGER" using ... */
-static bool
-holder(const struct reconcile *r, const struct kube_result *result, char *out, size_t size)
-{
-	cJSON *status = json_parse(result->body, result->body_length, NULL);
-	const cJSON *cause, *causes = json_get(status, "details", "causes", NULL);
-	bool found = false;
-
-	cJSON_ArrayForEach(cause, causes)
-	{
-		const char *start = strchr(json_string(cause, "message", ""), '"');
-
-		if (found || start == NULL)
-			continue;
-		snprintf(out, size, "%.*s", (int)strcspn(start + 1, "\""), start + 1);
-		found = !may_take_from(r, out);
-	}
-	cJSON_Delete(status);
-	return found;
-}
-
-static void apply_child(struct reconcile *r);
-
-/* Of a conflict at the first apply, which takes nothing by force: true when it is settled, or will be. */
-static bool
-settle_conflict(struct reconcile *r, const struct kube_result *result)
-{
-	char manager[160], what[400];
-
-	if (!result->conflict || r->forced ||
-		r->engine->config->children[reconcile_child(r)].conflict != CONFIG_CONFLICT_FORCE)
-		return false;
-	if (!holder(r, result, manager, sizeof(manager))) {
-		r->forced = true;
-		reconcile_with_token(r, apply_child);
-		return true;
-	}
-	child_text(r, what, sizeof(what));
-	reconcile_fail(r, VERDICT_APPLY_CONFLICT,
-		"%s is managed by %s and is not taken from it: give one of the two another name",
-		what, manager);
-	return false;
+	r->child++;
+	r->forced = false;
+	r->drift[0] = '\0';
+	reconcile_children(r);
 }
 
 static void
@@ -156,36 +114,43 @@ on_applied(void *data, const struct kube_result *result)
 	char what[400];
 
 	r->request = NULL;
+	reconcile_child_text(r, what, sizeof(what));
 	if (result->outcome == KUBE_OK) {
 		child_applied(r, result);
-	} else if (settle_conflict(r, result)) {
+	} else if (reconcile_settle_conflict(r, result, what)) {
+		reconcile_with_token(r, reconcile_apply_child);
 		return;
-	} else {
-		child_text(r, what, sizeof(what));
-		if (reconcile_judge(r, result, what)) {
-			reconcile_end(r);
-			return;
-		}
+	} else if (reconcile_recreate(r, result)) {
+		return;
+	} else if (reconcile_judge(r, result, what)) {
+		reconcile_end(r);
+		return;
 	}
-	r->child++;
-	r->forced = false;
-	reconcile_children(r);
+	reconcile_next_child(r);
 }
 
-static void
-apply_child(struct reconcile *r)
+/* What is not known as ours, was changed by others or has fields that are theirs is asked for first: force would take it without a word. */
+static bool
+may_force(const struct reconcile *r)
+{
+	const struct config_child *config = &r->engine->config->children[reconcile_child(r)];
+
+	return config->conflict == CONFIG_CONFLICT_FORCE &&
+	       (r->forced || (r->need == CHILD_OUTDATED && config->n_create_only == 0));
+}
+
+void
+reconcile_apply_child(struct reconcile *r)
 {
 	struct engine *engine = r->engine;
 	const struct plan_child *child = &r->plan.children[r->child];
 	const struct kube_resource *kind = children_kind(engine->children, reconcile_child(r));
-	/* What is not known as ours is asked for first: force would take it from another operatord without a word. */
-	bool force = engine->config->children[reconcile_child(r)].conflict == CONFIG_CONFLICT_FORCE &&
-		     (r->forced || r->need != CHILD_MISSING);
 
 	/* While waiting for the token the server may have stopped serving the kind. */
 	if (kind != NULL)
 		r->request = kube_apply(engine->kube, kind, child->namespace_, child->name,
-			engine->field_manager, force, child->body, child->length, on_applied, r);
+			engine->field_manager, may_force(r), child->body, child->length, on_applied,
+			r);
 	if (r->request == NULL) {
 		reconcile_fail(r, VERDICT_UNAVAILABLE, "the apply could not be started");
 		reconcile_end(r);
@@ -239,8 +204,11 @@ reconcile_children(struct reconcile *r)
 	}
 	while (r->child < r->plan.n && !wants_apply(r))
 		r->child++;
-	if (r->child < r->plan.n)
-		reconcile_with_token(r, apply_child);
+	if (r->child < r->plan.n && r->need == CHILD_MISSING &&
+		!r->engine->config->children[reconcile_child(r)].adopt)
+		reconcile_look_first(r);
+	else if (r->child < r->plan.n)
+		reconcile_with_token(r, reconcile_apply_child);
 	else
 		reconcile_prune(r);
 }

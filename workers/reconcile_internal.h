@@ -40,6 +40,7 @@ struct reconcile {
 	enum verdict verdict;
 	char text[CONDITION_MESSAGE_MAX + 8]; /* more than fits, so that it is cut at a character */
 	char waits_for[CONDITION_MESSAGE_MAX + 8]; /* a child that is not ready, "": none was seen yet */
+	char drift[400]; /* what had been changed in the child, and by whom; "": not known */
 	int64_t retry_after_ns, again_ns;
 	unsigned writes, rereads;
 	bool not_found;       /* the status write was answered with 404 */
@@ -54,6 +55,19 @@ struct reconcile {
 
 /* Of the configuration: the child that is looked at. */
 size_t reconcile_child(const struct reconcile *r);
+/* "Deployment ns/name" */
+void reconcile_child_text(const struct reconcile *r, char *out, size_t n);
+/* The child will be new when it is applied again. */
+void reconcile_forget_applied(const struct reconcile *r);
+/* With a token: applies the child that is looked at, then reconcile_next_child(). */
+void reconcile_apply_child(struct reconcile *r);
+void reconcile_next_child(struct reconcile *r);
+/* reconcile_conflict.c: true: it is to be applied again, as r->forced says. Else a cause that is worse than the conflict may have been noted. */
+bool reconcile_settle_conflict(
+	struct reconcile *r, const struct kube_result *result, const char *what);
+/* reconcile_replace.c: applies the child unless an object of its name is there; true: it is being deleted, to be made anew. */
+void reconcile_look_first(struct reconcile *r);
+bool reconcile_recreate(struct reconcile *r, const struct kube_result *result);
 /* reconcile_ready.c: all that the child that is looked at depends on is ready. */
 bool reconcile_may_apply(struct reconcile *r);
 /* Of a run without a failure: it waits, if a child that is waited for is not ready. */

@@ -19,6 +19,7 @@
 #define CONFIG_CONTROLLERS_MAX 1000
 #define CONFIG_CHILDREN_MAX    64
 #define CONFIG_LETS_MAX        64   /* of a controller, and of a child */
+#define CONFIG_PATHS_MAX       8    /* of createOnly, and of ignoreFields */
 #define CONFIG_EACH_MAX        1000 /* items of one forEach */
 
 /* What ties a child to its object: an owner reference, which the server's garbage collector follows; our finalizer on the object; nothing. */
@@ -27,6 +28,7 @@ enum config_owner { CONFIG_OWNER_REFERENCE, CONFIG_OWNER_FINALIZER, CONFIG_OWNER
 enum config_remove { CONFIG_REMOVE_RELEASE, CONFIG_REMOVE_KEEP, CONFIG_REMOVE_DELETE };
 enum config_conflict { CONFIG_CONFLICT_FORCE, CONFIG_CONFLICT_FAIL };
 
+struct field_path;
 struct config_child {
 	char *id;
 	char *api_version, *kind;   /* literals of the template */
@@ -43,6 +45,9 @@ struct config_child {
 	bool literal;
 	enum config_conflict conflict;
 	enum config_owner owner;
+	struct field_path *create_only, *ignore; /* n_create_only, n_ignore */
+	size_t n_create_only, n_ignore;
+	bool adopt, recreate;
 	bool retain;                /* deletion: retain; never together with CONFIG_OWNER_REFERENCE */
 };
 

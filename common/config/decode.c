@@ -11,6 +11,7 @@
 
 #include "common/config/config.h"
 #include "common/config/duration.h"
+#include "common/config/field_path.h"
 #include "common/config/quantity.h"
 #include "common/config/syntax.h"
 #include "common/json.h"
@@ -208,6 +209,27 @@ decode_ties(struct decoder *d, struct config_child *child)
 		child->owner = CONFIG_OWNER_NONE;
 }
 
+static struct field_path *
+decode_paths(struct decoder *d, const char *key, size_t *ret_n)
+{
+	const cJSON *list = find(d, NULL, key), *item;
+	struct field_path *paths;
+
+	if (!list)
+		return NULL;
+	paths = xcalloc(CONFIG_PATHS_MAX, sizeof *paths);
+	cJSON_ArrayForEach(item, list)
+	{
+		if (*ret_n == CONFIG_PATHS_MAX || !cJSON_IsString(item) ||
+			!field_path_parse(item->valuestring, &paths[*ret_n])) {
+			fail(d, key);
+			break;
+		}
+		(*ret_n)++;
+	}
+	return paths;
+}
+
 static void
 decode_child(struct decoder *outer, const cJSON *object, struct config_child *child)
 {
@@ -232,6 +254,10 @@ decode_child(struct decoder *outer, const cJSON *object, struct config_child *ch
 				       !syntax_is_identifier(child->for_each->child->string)))
 		fail(&d, "forEach");
 	child->literal = boolean(&d, "literal");
+	child->create_only = decode_paths(&d, "createOnly", &child->n_create_only);
+	child->ignore = decode_paths(&d, "ignoreFields", &child->n_ignore);
+	child->adopt = boolean(&d, "adopt");
+	child->recreate = strcmp(text(&d, NULL, "update"), "recreate") == 0;
 	decode_ties(&d, child);
 	child->conflict = !strcmp(conflict, "fail") ? CONFIG_CONFLICT_FAIL : CONFIG_CONFLICT_FORCE;
 	outer->r = d.r;
@@ -364,6 +390,8 @@ config_controller_free(struct config_controller *controller)
 		free(controller->children[i].api_version);
 		free(controller->children[i].kind);
 		free(controller->children[i].depends);
+		free(controller->children[i].create_only);
+		free(controller->children[i].ignore);
 	}
 	free(controller->namespaces);
 	free(controller->children);

@@ -1,7 +1,8 @@
 noinst_LIBRARIES += libconfig.a
 libconfig_a_SOURCES = common/config/config.h common/config/check.h \
 	common/config/check.c common/config/checker.h \
-	common/config/child.c common/config/child_ties.c \
+	common/config/child.c common/config/child_fields.c common/config/child_ties.c \
+	common/config/field_path.c common/config/field_path.h \
 	common/config/decode.c \
 	common/config/depends.c \
 	common/config/document.c \

@@ -174,12 +174,16 @@ const struct schema_key schema_keys[] = {
 	 MEANS "the child ($self) is ready while this is true; without it as its kind says (replicas, phase, conditions)"},
 	{"owner", SCHEMA_WORD, WHERE SCHEMA_CHILD, .words = "reference finalizer none",
 	 MEANS "what ties it to its parent: an owner reference (within the parent's namespace), a finalizer on the parent (anywhere), nothing; without it reference, or none where it is retained"},
-	{"adopt", SCHEMA_LATER, WHERE SCHEMA_CHILD},
-	{"createOnly", SCHEMA_LATER, WHERE SCHEMA_CHILD},
+	{"adopt", SCHEMA_BOOL, WHERE SCHEMA_CHILD, "true",
+	 MEANS "an object of its name that is there already is taken over; false: it is left alone, and the conflict is reported"},
+	{"createOnly", SCHEMA_PATHS, WHERE SCHEMA_CHILD,
+	 MEANS "fields, such as spec.replicas, that are ours only when it is made: whoever changes them later has them"},
+	{"ignoreFields", SCHEMA_PATHS, WHERE SCHEMA_CHILD,
+	 MEANS "fields of the template that are never applied"},
+	{"update", SCHEMA_WORD, WHERE SCHEMA_CHILD, "apply", .words = "apply recreate",
+	 MEANS "a change of a field that the server holds immutable: report that it is refused, or delete the object and make it anew"},
 	{"deletion", SCHEMA_WORD, WHERE SCHEMA_CHILD, .words = "delete retain",
 	 MEANS "when it is no longer wanted, or its parent goes; without it retain for Namespace, PersistentVolumeClaim and CustomResourceDefinition, else delete"},
-	{"ignoreFields", SCHEMA_LATER, WHERE SCHEMA_CHILD},
-	{"update", SCHEMA_LATER, WHERE SCHEMA_CHILD},
 };
 /* clang-format on */
 const size_t schema_n_keys = sizeof schema_keys / sizeof schema_keys[0];
@@ -313,6 +317,7 @@ schema_describe(const struct schema_key *key, struct buf *out)
 		[SCHEMA_LET] = "a map of names and expressions",
 		[SCHEMA_EACH] = "a map of one name and an expression",
 		[SCHEMA_IDS] = "a list of ids",
+		[SCHEMA_PATHS] = "a list of paths",
 		[SCHEMA_FILE] = "a path in place of template",
 		[SCHEMA_STATUS] = "a map with expressions",
 		[SCHEMA_LATER] = "not supported yet",

@@ -46,6 +46,7 @@ enum schema_type {
 	SCHEMA_LET,        /* names and expressions, in order */
 	SCHEMA_EACH,       /* one name and the expression of a list */
 	SCHEMA_IDS,        /* ids of other children */
+	SCHEMA_PATHS,      /* of fields */
 	SCHEMA_FILE,       /* a file with a child's object, read by the checker */
 	SCHEMA_STATUS,     /* a template of a status */
 	/* refused */

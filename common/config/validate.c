@@ -154,6 +154,7 @@ item_value(struct validator *v, const struct yaml_node *item, enum schema_place 
 	value = map_value(v, item, place, "");
 	if (place == SCHEMA_CHILD) {
 		child_check(v, item, literal_of(item));
+		child_fields_check(v, item);
 	} else {
 		names_check_controller(v, item);
 		depends_check_controller(v, item);
@@ -253,6 +254,8 @@ key_value(struct validator *v, const struct schema_key *key, const struct yaml_n
 		return special_each(v, node);
 	case SCHEMA_IDS:
 		return special_ids(v, node);
+	case SCHEMA_PATHS:
+		return special_paths(v, node);
 	case SCHEMA_TEMPLATE:
 		return free_value(v, node, literal_of(parent));
 	case SCHEMA_STATUS:

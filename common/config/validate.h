@@ -52,6 +52,8 @@ void names_check_controller(struct validator *v, const struct yaml_node *control
 cJSON *special_ids(struct validator *v, const struct yaml_node *list); /* depends.c */
 /* dependsOn: ids that are there, no cycles. */
 void depends_check_controller(struct validator *v, const struct yaml_node *controller);
+cJSON *special_paths(struct validator *v, const struct yaml_node *list); /* child_fields.c */
+void child_fields_check(struct validator *v, const struct yaml_node *child);
 cJSON *special_condition(struct validator *v, const struct yaml_node *node);
 
 /* free_value.c: a value without a type of its own (vars, templates). NULL if the walk through it found problems. */

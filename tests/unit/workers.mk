@@ -1,4 +1,4 @@
-unit_workers = tests/unit/check_store tests/unit/check_queue tests/unit/check_status tests/unit/check_plan tests/unit/check_for_each tests/unit/check_readiness tests/unit/check_objects tests/unit/check_cage tests/unit/check_finalizer
+unit_workers = tests/unit/check_store tests/unit/check_queue tests/unit/check_status tests/unit/check_plan tests/unit/check_for_each tests/unit/check_fields tests/unit/check_readiness tests/unit/check_objects tests/unit/check_cage tests/unit/check_finalizer
 workers_unit_libs = libworkers.a libconfig.a libtemplate.a libkube.a libkubehttp.a libcommon.a libloop.a $(CURL_LIBS) $(SSL_LIBS) \
 	$(JQ_LIBS) $(LOOP_LIBS) $(COMMON_LIBS) $(CHECK_LIBS)
 tests_unit_check_store_SOURCES = tests/unit/check_store.c
@@ -19,6 +19,9 @@ tests_unit_check_for_each_LDADD = $(workers_unit_libs)
 tests_unit_check_readiness_SOURCES = tests/unit/check_readiness.c
 tests_unit_check_readiness_CPPFLAGS = $(AM_CPPFLAGS) $(CJSON_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_check_readiness_LDADD = $(workers_unit_libs)
+tests_unit_check_fields_SOURCES = tests/unit/check_fields.c tests/unit/plan_fixture.c tests/unit/plan_fixture.h
+tests_unit_check_fields_CPPFLAGS = $(AM_CPPFLAGS) $(CJSON_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_check_fields_LDADD = $(workers_unit_libs)
 tests_unit_check_objects_SOURCES = tests/unit/check_objects.c
 tests_unit_check_objects_CPPFLAGS = $(AM_CPPFLAGS) $(CJSON_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_check_objects_LDADD = $(workers_unit_libs)
