@@ -22,6 +22,10 @@ class ForwardProxy(Background):
         self.servers = [await asyncio.start_server(one, "127.0.0.1", 0) for one in (self._connect, self._socks)]
         self.ports = {kind: server.sockets[0].getsockname()[1] for kind, server in zip(("http", "socks5"), self.servers)}
 
+    async def stop_listening(self):
+        for server in self.servers:
+            server.close()
+
     def url(self, kind):
         return f"{kind}://{self.credentials + '@' if self.credentials else ''}127.0.0.1:{self.ports[kind]}"
 
