@@ -25,7 +25,7 @@ cut(struct buf *b, size_t length)
 	buf_adds(b, "...");
 }
 
-static void
+__attribute__((format(printf, 6, 0))) static void
 add(struct problems *problems, const char *file, int line, int column, const char *path,
 	const char *format, va_list args)
 {
