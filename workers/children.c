@@ -20,6 +20,8 @@
 /* A child that is repaired again within this time is repaired with growing delays: someone fights for the field. */
 #define FIGHT_NS       (60 * NSEC_PER_SEC)
 #define FIGHT_FIRST_NS (50 * NSEC_PER_MSEC)
+/* So many repairs, each within that time of the one before, are told as a fight. */
+#define FIGHT_TOLD 5
 
 /* --- what the server says --- */
 
@@ -81,6 +83,24 @@ repair_delay(struct child_kind *kind, const struct store_view *view)
 	mirror_set_note(
 		kind->mirror, view->namespace_, view->name, CHILD_NOTE_REPAIRS, count << 48 | now);
 	return delay > FIGHT_NS ? FIGHT_NS : delay;
+}
+
+bool
+children_fought(const struct children *children, size_t child, const char *namespace_,
+	const char *name, int64_t *ret_calm_ns)
+{
+	uint64_t now = (uint64_t)(clock_monotonic_ns() / NSEC_PER_MSEC) & 0xffffffffffffULL;
+	struct store_view view;
+	uint64_t since;
+
+	if (!children_view(children, child, namespace_, name, &view) ||
+		view.notes[CHILD_NOTE_REPAIRS] >> 48 < FIGHT_TOLD)
+		return false;
+	since = now - (view.notes[CHILD_NOTE_REPAIRS] & 0xffffffffffffULL);
+	if (since > FIGHT_NS / NSEC_PER_MSEC)
+		return false;
+	*ret_calm_ns = FIGHT_NS - (int64_t)since * NSEC_PER_MSEC + NSEC_PER_SEC;
+	return true;
 }
 
 static void

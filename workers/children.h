@@ -76,6 +76,9 @@ bool children_live(const struct children *children, size_t child, const char *ow
 	const char *namespace_, const char *name, struct plan_live *ret);
 enum child_need children_need(const struct children *children, size_t child, const char *namespace_,
 	const char *name, uint64_t hash);
+/* It is changed by others and repaired again and again; ret_calm_ns: from now, when that is over unless it goes on. */
+bool children_fought(const struct children *children, size_t child, const char *namespace_,
+	const char *name, int64_t *ret_calm_ns);
 /* Takes the answer of an apply of content with this hash. drift: it repaired something. */
 void children_applied(struct children *children, size_t child, const char *body, size_t length,
 	uint64_t hash, bool drift);

@@ -160,6 +160,27 @@ reconcile_apply_child(struct reconcile *r)
 	metric_add(M_CHILD_WRITES_TOTAL, metric_label_index(M_CHILD_WRITES_TOTAL, 0, "apply"), 1);
 }
 
+static void
+note_fight(struct reconcile *r, const struct plan_child *child)
+{
+	if (r->fought[0] == '\0' && children_fought(r->engine->children, child->child,
+					     child->namespace_, child->name, &r->calm_ns))
+		reconcile_child_text(r, r->fought, sizeof(r->fought));
+}
+
+void
+reconcile_tell_fight(struct reconcile *r)
+{
+	if (r->fought[0] == '\0' || r->verdict != VERDICT_SUCCEEDED)
+		return;
+	reconcile_fail(r, VERDICT_APPLY_CONFLICT,
+		"%s is changed by others again and again: its repairs are slowed down; the Events "
+		"say which field, and by whom",
+		r->fought);
+	r->waits = true;
+	r->again_ns = r->calm_ns;
+}
+
 /* True if a write of this child is to be done. */
 static bool
 wants_apply(struct reconcile *r)
@@ -185,6 +206,7 @@ wants_apply(struct reconcile *r)
 	}
 	r->need = children_need(
 		r->engine->children, reconcile_child(r), child->namespace_, child->name, child->hash);
+	note_fight(r, child);
 	if (r->need != CHILD_CURRENT && !reconcile_may_apply(r))
 		return false;
 	if (r->need == CHILD_LEAVING)

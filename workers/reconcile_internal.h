@@ -41,6 +41,8 @@ struct reconcile {
 	char text[CONDITION_MESSAGE_MAX + 8]; /* more than fits, so that it is cut at a character */
 	char waits_for[CONDITION_MESSAGE_MAX + 8]; /* a child that is not ready, "": none was seen yet */
 	char drift[400]; /* what had been changed in the child, and by whom; "": not known */
+	char fought[400];  /* a child that others change again and again, "": none */
+	int64_t calm_ns;   /* when that may be over, from the time of the look */
 	int64_t retry_after_ns, again_ns;
 	unsigned writes, rereads;
 	bool not_found;       /* the status write was answered with 404 */
@@ -62,6 +64,8 @@ void reconcile_forget_applied(const struct reconcile *r);
 /* With a token: applies the child that is looked at, then reconcile_next_child(). */
 void reconcile_apply_child(struct reconcile *r);
 void reconcile_next_child(struct reconcile *r);
+/* Of a run without a failure: a fight over a child is one. */
+void reconcile_tell_fight(struct reconcile *r);
 /* reconcile_conflict.c: true: it is to be applied again, as r->forced says. Else a cause that is worse than the conflict may have been noted. */
 bool reconcile_settle_conflict(
 	struct reconcile *r, const struct kube_result *result, const char *what);

@@ -354,6 +354,7 @@ compute(struct reconcile *r)
 	if (!current(r, &view))
 		return false;
 	reconcile_await(r);
+	reconcile_tell_fight(r);
 	live = live_status(&view);
 	cJSON_Delete(r->sent);
 	r->sent = make_patch(r, &view, live);

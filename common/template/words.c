@@ -50,6 +50,8 @@ static const struct {
 		 "instead"},
 	{"ltrim", "ltrim is from jq 1.7; write sub(\"^\\\\s+\"; \"\") instead"},
 	{"rtrim", "rtrim is from jq 1.7; write sub(\"\\\\s+$\"; \"\") instead"},
+	{"trimstr", "trimstr is from jq 1.8; write ltrimstr(\"a\") | rtrimstr(\"a\") instead"},
+	{"skip", "skip is from jq 1.8; write .[N:] instead"},
 	{"have_literal_numbers",
 		"have_literal_numbers is from jq 1.7 and not needed: numbers keep their digits"},
 	{"have_decnum", "have_decnum is from jq 1.7 and not needed: numbers keep their digits"},
@@ -65,6 +67,7 @@ struct words {
 	size_t depth;
 	unsigned n_if, n_else;
 	size_t last_if; /* where */
+	size_t string; /* where the innermost open text, or the last one, began */
 	char before; /* last byte of code that is no blank: '.' before a field, '{' or ',' before a key */
 };
 
@@ -295,6 +298,52 @@ check_alternative(struct words *w)
 	return 0;
 }
 
+/* An amount as Kubernetes writes it, with a suffix: as text "500m" is above "1" and "10Gi" below "9Gi". */
+static bool
+is_quantity(const char *text, size_t n)
+{
+	static const char *const suffixes[] = {"m", "k", "M", "G", "T", "P", "E", "Ki", "Mi", "Gi",
+		"Ti", "Pi", "Ei"};
+	size_t digits = 0;
+
+	while (digits < n && (isdigit((unsigned char)text[digits]) || text[digits] == '.'))
+		digits++;
+	for (size_t i = 0; digits > 0 && i < sizeof(suffixes) / sizeof(suffixes[0]); i++)
+		if (is(text + digits, n - digits, suffixes[i]))
+			return true;
+	return false;
+}
+
+/* w->at stands at < or >: what is compared must not be an amount as text. */
+static int
+check_comparison(struct words *w)
+{
+	size_t start = w->at, next = w->at + 1;
+	bool amount = false;
+
+	if (w->before == '"' && w->string < start) {
+		size_t end = start;
+
+		while (w->text[end - 1] != '"')
+			end--;
+		amount = is_quantity(w->text + w->string, end - 1 - w->string);
+	}
+	next = skip_blanks(w, next + (next < w->length && w->text[next] == '='));
+	if (next < w->length && w->text[next] == '"') {
+		const char *end = memchr(w->text + next + 1, '"', w->length - next - 1);
+
+		if (end)
+			amount = amount || is_quantity(w->text + next + 1,
+						   (size_t)(end - w->text) - next - 1);
+	}
+	w->at++;
+	w->before = '<';
+	if (amount)
+		return complain(w, start,
+			"compares an amount as text; write quantity(A) < quantity(\"1Gi\")");
+	return 0;
+}
+
 static void
 skip_comment(struct words *w)
 {
@@ -325,6 +374,8 @@ punctuation(struct words *w)
 {
 	char c = w->text[w->at++];
 
+	if (c == '"')
+		w->string = w->at;
 	if ((c == '(' || c == '[' || c == '{' || c == '"') && w->depth < sizeof(w->brackets))
 		w->brackets[w->depth++] = c;
 	else if ((c == ')' || c == ']' || c == '}') && w->depth > 0)
@@ -362,6 +413,8 @@ expression_check(const char *expression, size_t length, const struct expression_
 		} else if (c == '/' && w.at + 1 < length && expression[w.at + 1] == '/') {
 			code = check_alternative(&w);
 			w.before = '/';
+		} else if (c == '<' || c == '>') {
+			code = check_comparison(&w);
 		} else {
 			punctuation(&w);
 		}

@@ -18,7 +18,7 @@ from sites import EXAMPLES, NAMESPACES, Objects, Site, serve_crd  # noqa: E402
 
 @pytest.fixture(scope="session")
 def crds(server):
-    for name in ("nginx", "uuid", "uuid-status", "greeting", "edge"):
+    for name in ("nginx", "uuid", "uuid-status", "greeting", "edge", "webapp", "database"):
         serve_crd(server.kube, load(f"{EXAMPLES}/crds/{name}.yaml")[0])
 
 

@@ -242,3 +242,22 @@ def test_what_the_server_refuses_is_in_the_status(site, objects):
     wait_for("ApplyRejected", lambda: objects.condition(objects.greeting("a")).get("reason") == "ApplyRejected")
     assert "labels" in objects.condition(objects.greeting("a"))["message"]
     assert objects.condition(objects.greeting("a"), "Stalled").get("status") == "True"
+
+
+def test_a_fight_slows_down_and_is_shown(site, objects):
+    nginx(site)
+    objects.create_nginx("web", {"replicas": 2})
+    ready(objects, objects.nginx("web"))
+    taken = 0
+    deadline = time.monotonic() + 20
+    while objects.condition(objects.nginx("web"), "Stalled").get("status") != "True":
+        assert time.monotonic() < deadline, objects.kube.get(objects.nginx("web"))["status"]
+        if replicas(objects) == 2:
+            scale(objects, 9, manager="somebody")
+            taken += 1
+        time.sleep(0.02)
+    assert taken <= 12
+    assert objects.condition(objects.nginx("web"))["reason"] == "ApplyConflict"
+    assert "changed by others again and again" in objects.condition(objects.nginx("web"))["message"]
+    wait_for("repaired all the same", lambda: replicas(objects) == 2, seconds=60)
+    quiet(site)

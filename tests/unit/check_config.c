@@ -281,7 +281,7 @@ END_TEST
 START_TEST(examples_are_valid)
 {
 	static const char *const names[] = {
-		"nginx", "uuid", "uuid-status", "greeting", "edge", "operatord"};
+		"nginx", "uuid", "uuid-status", "greeting", "edge", "webapp", "database", "operatord"};
 
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
 		char *from = xasprintf("%s/%s.yaml", examples, names[i]);
