@@ -223,8 +223,12 @@ say_stopped(struct sup_worker *worker, int status)
 		sup_worker_log(worker, LOG_LEVEL_INFO, "worker %s (pid %d) stopped", worker->name,
 			(int)worker->pid);
 	else
-		sup_worker_log(worker, LOG_LEVEL_WARN, "worker %s (pid %d) %s while stopping",
-			worker->name, (int)worker->pid, text);
+		sup_worker_log(worker, LOG_LEVEL_WARN, "worker %s (pid %d) %s while %s",
+			worker->name, (int)worker->pid, text,
+			worker->life != LIFE_REMOVING
+				? "stopping"
+				: "letting go of its objects: what is left has its finalizer, "
+				  "which operatorctl release takes off");
 }
 
 static void

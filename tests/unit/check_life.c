@@ -279,6 +279,68 @@ START_TEST(one_that_ignores_everything_is_gone_in_25_s)
 }
 END_TEST
 
+/* A controller that is removed: its worker lets go of its objects, within a time, and may be stopped meanwhile. */
+START_TEST(one_that_is_removed_has_its_time)
+{
+	start();
+	life_say(WORKER_LIVE);
+	life_worker->holds = true;
+	life_worker->remove_timeout_ns = 60 * SEC;
+	sup_worker_remove(life_worker);
+	ck_assert(life_was_asked());
+	ck_assert(life_worker->removed && is(WORKER_REMOVING));
+	life_say(WORKER_LIVE); /* what it says of itself does not hide that */
+	ck_assert(is(WORKER_REMOVING));
+	sup_worker_remove(life_worker); /* the next reload finds it gone as well */
+	life_run(60 * SEC - NSEC_PER_MSEC);
+	ck_assert(is(WORKER_REMOVING));
+	life_run(2 * NSEC_PER_MSEC);
+	ck_assert(is(WORKER_DRAINING));
+	ck_assert(life_was_asked());
+	ck_assert_int_eq(life_process.terms, 0);
+	life_run(20 * SEC);
+	ck_assert_int_eq(life_process.terms, 1);
+	life_die(KILLED(SIGTERM));
+	ck_assert_uint_eq(life_stops, 1);
+}
+END_TEST
+
+START_TEST(one_that_holds_nothing_is_stopped_when_it_is_removed)
+{
+	start();
+	life_say(WORKER_LIVE);
+	sup_worker_remove(life_worker);
+	ck_assert(is(WORKER_DRAINING));
+	life_die(EXITED(0));
+	ck_assert_uint_eq(life_stops, 1);
+}
+END_TEST
+
+START_TEST(one_that_comes_back_while_it_is_removed_starts_anew_afterwards)
+{
+	start();
+	life_say(WORKER_LIVE);
+	life_worker->holds = true;
+	life_worker->remove_timeout_ns = 60 * SEC;
+	sup_worker_remove(life_worker);
+	life_worker->removed = false; /* as a reload that has it again does */
+	sup_worker_set_config(life_worker, "{}", 2);
+	ck_assert(is(WORKER_REMOVING));
+	ck_assert_uint_eq(life_spawns, 1);
+	life_run(SEC);
+	life_die(EXITED(0));
+	ck_assert_uint_eq(life_spawns, 2);
+	ck_assert(is(WORKER_STARTING));
+	/* Removed while it hangs, it is ended as any. */
+	life_say(WORKER_LIVE);
+	life_worker->holds = true;
+	sup_worker_remove(life_worker);
+	life_process.beats = false;
+	life_run(5 * LIFE_HEARTBEAT_NS);
+	ck_assert_int_eq(life_process.terms, 1);
+}
+END_TEST
+
 START_TEST(a_second_stop_shortens_the_grace)
 {
 	start();
@@ -406,6 +468,9 @@ main(void)
 	tcase_add_test(tcase, words_of_an_earlier_life_do_not_count);
 	tcase_add_test(tcase, one_that_leaves_when_asked_is_not_signalled);
 	tcase_add_test(tcase, one_that_ignores_everything_is_gone_in_25_s);
+	tcase_add_test(tcase, one_that_is_removed_has_its_time);
+	tcase_add_test(tcase, one_that_holds_nothing_is_stopped_when_it_is_removed);
+	tcase_add_test(tcase, one_that_comes_back_while_it_is_removed_starts_anew_afterwards);
 	tcase_add_test(tcase, a_second_stop_shortens_the_grace);
 	tcase_add_test(tcase, a_stop_finds_it_wherever_it_is);
 	tcase_add_test(tcase, nothing_grows_over_ten_thousand_deaths);
