@@ -248,6 +248,8 @@ START_TEST(bookmarks_and_the_end)
 	ck_assert_int_eq(watch.ended, 1);
 	fixture_advance(api, 100 * NSEC_PER_SEC);
 	fixture_expect(&watch, NULL, NULL);
+	/* Of other kinds nothing but how far the server is, once. */
+	fixture_expect(&idle, "BOOKMARK", "");
 	fixture_expect(&idle, NULL, NULL);
 	ck_assert_int_eq(idle.ended, 0);
 	fixture_watch_done(&watch);
