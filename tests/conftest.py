@@ -19,6 +19,8 @@ def pytest_addoption(parser):
                      help="what the tests run against: the development server, or a real kube-apiserver")
     parser.addoption("--build", default=os.environ.get("OPERATORD_BUILD", "build-test"),
                      help="the build directory with the programs")
+    parser.addoption("--soak", type=int, default=30, metavar="SECONDS", help="how long tests/soak makes faults (default 30)")
+    parser.addoption("--seed", type=int, help="of the faults of tests/soak; it is printed, so that a run can be repeated")
 
 
 def pytest_configure(config):

@@ -26,6 +26,7 @@ class Connection:
         self._in, self._out = ssl.MemoryBIO(), ssl.MemoryBIO()
         self._buffer = b""
         self.closed = False
+        self.served = False  # a request was answered
         self._writing = asyncio.Lock()
 
     async def handshake(self, context):

@@ -200,7 +200,7 @@ class FaultProxy(Background):
         return self.do(cut())
 
     def _idle(self):
-        return self._live - {request.wire for request in self.requests if request.open}
+        return {wire for wire in self._live if wire.served} - {request.wire for request in self.requests if request.open}
 
     def cut_idle(self, reset=False):
         """Cuts the connections that carry no request at the moment. Returns how many."""
@@ -363,6 +363,7 @@ class FaultProxy(Background):
             wire.cut(rule.reset)
             raise
         finally:
+            wire.served = True
             request.open = False
             request.wire = None
 
