@@ -396,7 +396,8 @@ sup_http_start(struct supervisor *sup, const char *listen_, struct error *err)
 	http->sup = sup;
 	http->daemon = start_daemon(http);
 	if (!http->daemon) {
-		error_set(err, -EIO, "http.listen: %s: libmicrohttpd does not start", listen_);
+		error_set(err, -EIO, "http.listen: %s: libmicrohttpd does not start: %s", listen_,
+			strerror(errno));
 		close(fd);
 		free(http);
 		return NULL;

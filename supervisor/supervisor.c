@@ -297,6 +297,7 @@ watch_signals(struct supervisor *sup, struct loop_signal *ret[SIGNALS])
 	ret[SIGNALS - 2] = loop_signal_new(sup->loop, SIGHUP, on_hangup, sup);
 	ret[SIGNALS - 1] = loop_signal_new(sup->loop, SIGUSR2, on_user_signal, sup);
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN); /* a log that reached RLIMIT_FSIZE */
 	signal(SIGUSR1, SIG_IGN);
 	/* Whoever started us may have blocked some. */
 	sigemptyset(&none);

@@ -61,10 +61,15 @@ struct loop_prepare {
 	void (*callback)(void *data);
 };
 
+/* Before or, for what the loop makes when it is first needed, after its birth. A shortage is no fault of ours, and leaves no core. */
 static void
 on_system_error(const char *text)
 {
-	log_error("event loop: %s: %s", text, strerror(errno));
+	int error = errno;
+
+	log_error("event loop: %s: %s", text, strerror(error));
+	if (error == EMFILE || error == ENFILE || error == ENOMEM)
+		_Exit(1);
 	abort();
 }
 

@@ -35,7 +35,7 @@ struct proc_spawn {
 
 /*
  * Forks. In the child, in this order, with all signals blocked since before the fork: abandon the loop, death
- * signal and parent check, session, fds, close_range, rlimits, default handlers with SIGPIPE ignored, empty mask,
+ * signal and parent check, session, fds, close_range, rlimits, default handlers with SIGPIPE and SIGXFSZ ignored, empty mask,
  * title, child_main. Returns the pid or -errno. The caller watches its end in the same callback (loop_child_new).
  */
 pid_t proc_spawn(const struct proc_spawn *spawn, struct error *err);

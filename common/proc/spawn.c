@@ -142,7 +142,8 @@ reset_signals(void)
 	for (int signo = 1; signo <= SIGRTMAX; signo++) {
 		if (keeps_handler(signo))
 			continue;
-		action.sa_handler = signo == SIGPIPE ? SIG_IGN : SIG_DFL;
+		/* A reader that went and a file that may not grow are errors of write(2), no reason to die. */
+		action.sa_handler = signo == SIGPIPE || signo == SIGXFSZ ? SIG_IGN : SIG_DFL;
 		/* Refused for SIGKILL, SIGSTOP and those of the C library, which have no handler. */
 		(void)sigaction(signo, &action, NULL);
 	}

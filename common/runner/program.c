@@ -89,8 +89,9 @@ run_program(void *data)
 		tell(status_fd, RUNNER_STAGE_CHDIR, errno);
 		return EX_OSERR;
 	}
-	/* The only one that proc_spawn() leaves ignored, which execve(2) would keep. */
+	/* The only ones that proc_spawn() leaves ignored, which execve(2) would keep. */
 	(void)signal(SIGPIPE, SIG_DFL);
+	(void)signal(SIGXFSZ, SIG_DFL);
 	(void)execve(command->argv[0], (char *const *)(uintptr_t)command->argv, environ);
 	tell(status_fd, RUNNER_STAGE_EXEC, errno);
 	return EX_OSERR;

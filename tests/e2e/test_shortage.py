@@ -77,6 +77,42 @@ def test_no_descriptor_left(site):
     assert site.pids() == before
 
 
+def test_a_log_that_may_not_grow(site, objects):
+    """RLIMIT_FSIZE: lines are dropped and counted, supervisor and workers go on, and so do those that are born later."""
+    limit = 1 << 20
+    log = os.path.join(site.directory, "full.log")
+    with open(log, "wb") as file:
+        file.write(b"x" * (limit - 1000))
+    site.write(site.main(controllers_of("nginx")))
+    with open(log, "ab") as file:
+        site.operatord = Operatord(site.build, site.directory, site.config, kubeconfig=site.server.kubeconfig, stderr=file,
+                                   preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+    site.operatord.wait_live("nginx")
+    site.operatord.ctl("reload")  # which is logged
+    wait_for("dropped lines", lambda: site.metric("operatord_supervisor_log_lines_dropped_total") > 0)
+    wait_for("dropped lines of the worker", lambda: site.metric("operatord_log_lines_dropped_total") > 0)
+    pid = site.pids()["nginx"]
+    os.kill(pid, signal.SIGKILL)
+    wait_for("a new one", lambda: site.pids()["nginx"] not in (pid, 0))
+    site.operatord.wait_live("nginx")
+    objects.create_nginx("web", {"replicas": 1})
+    wait_for("the Deployment", lambda: objects.kube.get_or_none(objects.deployment("web-deploy")))
+    assert os.path.getsize(log) <= limit
+
+
+def test_few_descriptors_from_the_start(site):
+    """RLIMIT_NOFILE: what can't be had is said, and nobody dies of it; a stop is clean whatever was reached."""
+    site.write(site.main(controllers_of("nginx")))
+    for limit in (4, 8, 10, 13, 15, 64):
+        site.operatord = Operatord(site.build, site.directory, site.config, kubeconfig=site.server.kubeconfig, name=f"with-{limit}",
+                                   preexec_fn=lambda limit=limit: resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit)))
+        log = site.operatord.log
+        wait_for("live, or not", lambda: not site.operatord.running() or '"state":"live"' in log() or "could not be forked" in log()
+                 or "exited with code" in log())
+        assert site.operatord.stop() >= 0 and log(), site.operatord.tail()
+    assert '"state":"live"' in log() and site.operatord.process.returncode == 0
+
+
 @pytest.fixture
 def open_site(build, server, crds, namespace):
     """One that others may read: pytest closes its own directories to them, and does so again whenever another run starts."""

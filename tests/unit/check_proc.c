@@ -246,7 +246,8 @@ look_at_signals(void *data)
 			signo == SIGABRT)
 			continue;
 #endif
-		NEED(action.sa_handler == (signo == SIGPIPE ? SIG_IGN : SIG_DFL));
+		NEED(action.sa_handler ==
+			(signo == SIGPIPE || signo == SIGXFSZ ? SIG_IGN : SIG_DFL));
 	}
 	return 0;
 }
