@@ -37,6 +37,11 @@ static const char *const watch_types[] = {
 static const char *const watch_causes[] = {"closed", "expired", "silent", "malformed", "error"};
 static const char *const statuses[] = {"ready", "reconciling", "failed", "deleting", "unknown"};
 static const char *const operations[] = {"apply", "delete"};
+static const char *const children[] = {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14", "15",
+	"16", "17", "18", "19", "20", "21", "22", "23", "24", "25", "26", "27", "28", "29",
+	"30", "31", "32", "33", "34", "35", "36", "37", "38", "39", "40", "41", "42", "43",
+	"44", "45", "46", "47", "48", "49", "50", "51", "52", "53", "54", "55", "56", "57",
+	"58", "59", "60", "61", "62", "63"};
 static const char *const event_results[] = {"posted", "dropped", "failed"};
 
 /* clang-format off */
@@ -90,7 +95,8 @@ const struct metric metrics[METRIC_ID_MAX] = {
 	METRIC(STATUS_WRITES_TOTAL, "Writes of statuses.",
 		.name = "operatord_status_writes_total"),
 	METRIC(DRIFT_REPAIRS_TOTAL, "Child objects that others had changed and that were put right.",
-		.name = "operatord_drift_repairs_total"),
+		.name = "operatord_drift_repairs_total",
+		.labels = {{.name = "child", .values = children, .n_values = COUNT(children), .numbered = true}}),
 	METRIC(EVENTS_TOTAL, "Kubernetes Events, by what became of them.",
 		.name = "operatord_events_total", .labels = {LABEL("result", event_results)}),
 	METRIC(LOG_DROPPED_TOTAL, "Log lines that stderr did not take.",

@@ -9,6 +9,7 @@
 #ifndef COMMON_METRICS_H
 #define COMMON_METRICS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "common/buf.h"
@@ -19,6 +20,7 @@ struct metric_label {
 	const char *name;
 	const char *const *values; /* n_values */
 	unsigned n_values;
+	bool numbered; /* the values are numbers of things that the configuration names: who prints has the names */
 };
 
 struct metric {
@@ -56,7 +58,7 @@ enum metric_id {
 	M_STORE_BYTES,              /* operatord_store_bytes */
 	M_CHILD_WRITES_TOTAL,       /* operatord_child_writes_total{operation}: apply, delete */
 	M_STATUS_WRITES_TOTAL,      /* operatord_status_writes_total */
-	M_DRIFT_REPAIRS_TOTAL,      /* operatord_drift_repairs_total */
+	M_DRIFT_REPAIRS_TOTAL,      /* operatord_drift_repairs_total{child}: by number, as in the configuration */
 	M_EVENTS_TOTAL,             /* operatord_events_total{result}: posted, dropped, failed */
 	M_LOG_DROPPED_TOTAL,        /* operatord_log_lines_dropped_total */
 	M_LOG_REPEATED_TOTAL,       /* operatord_log_lines_repeated_total */
@@ -85,6 +87,8 @@ unsigned metric_label_index(enum metric_id id, unsigned label, const char *value
  */
 void metrics_put_header(struct buf *out, const struct metric *metric);
 void metrics_put_samples(struct buf *out, const struct metric *metric, const char *constant, const uint64_t *slots);
+/* The same of a counter whose one label is numbered: a series for each of names. */
+void metrics_put_numbered(struct buf *out, const struct metric *metric, const char *constant, const uint64_t *slots, char *const *names, size_t n);
 void metrics_put_label(struct buf *out, const char *name, const char *value); /* name="value", escaped */
 
 #endif

@@ -230,3 +230,22 @@ metrics_put_samples(
 	out->failed = out->failed || labels.failed;
 	buf_free(&labels);
 }
+
+void
+metrics_put_numbered(struct buf *out, const struct metric *metric, const char *constant,
+	const uint64_t *slots, char *const *names, size_t n)
+{
+	struct buf labels = BUF_INIT;
+
+	for (size_t i = 0; i < n && i < metric->labels[0].n_values; i++) {
+		buf_reset(&labels);
+		buf_adds(&labels, constant);
+		buf_addc(&labels, ',');
+		metrics_put_label(&labels, metric->labels[0].name, names[i]);
+		put_name(out, metric->name, "", &labels, NULL);
+		put_value(out, metric->scale, slots[i]);
+		buf_addc(out, '\n');
+	}
+	out->failed = out->failed || labels.failed;
+	buf_free(&labels);
+}

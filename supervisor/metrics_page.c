@@ -255,7 +255,11 @@ put_measured(struct buf *out, enum metric_id id, const struct supervisor *sup, u
 			continue;
 		sup_worker_slots(worker, id, slots);
 		constant_labels(&labels, worker, &metrics[id]);
-		metrics_put_samples(out, &metrics[id], labels.data, slots);
+		if (metrics[id].labels[0].numbered)
+			metrics_put_numbered(out, &metrics[id], labels.data, slots,
+				worker->children, worker->n_children);
+		else
+			metrics_put_samples(out, &metrics[id], labels.data, slots);
 	}
 	buf_free(&labels);
 }
@@ -313,7 +317,10 @@ describe_labels(struct buf *out, const struct metric *metric)
 	for (int i = 0; i < 2 && metric->labels[i].name; i++) {
 		const struct metric_label *label = &metric->labels[i];
 
-		buf_addf(out, ", %s (", label->name);
+		buf_addf(out, ", %s", label->name);
+		if (label->numbered)
+			continue;
+		buf_adds(out, " (");
 		for (unsigned v = 0; v < label->n_values; v++)
 			buf_addf(out, "%s%s", v ? ", " : "", label->values[v]);
 		buf_addc(out, ')');

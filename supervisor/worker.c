@@ -52,6 +52,7 @@ sup_worker_free(struct sup_worker *worker)
 	for (size_t i = 0; i < worker->n_former_kinds; i++)
 		free(worker->former_kinds[i]);
 	free(worker->former_kinds);
+	worker_forget_children(worker);
 	poison_clear(&worker->poison);
 	free(worker->file);
 	free(worker->name);

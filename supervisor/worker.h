@@ -72,6 +72,8 @@ struct sup_worker {
 	int fd_down, fd_up, fd_scoreboard;
 	const struct scoreboard *board;
 	struct scoreboard copy;          /* the last consistent one of this incarnation */
+	char **children; /* ids, n_children: names of the series by child */
+	size_t n_children;
 	uint64_t base[METRIC_SLOTS_MAX]; /* counters of those that died */
 	struct record_reader reader;
 	struct loop_io *io;

@@ -9,7 +9,37 @@
 
 #include "common/config/config.h"
 #include "common/memory.h"
+#include "common/metrics.h"
 #include "supervisor/worker_internal.h"
+
+void
+worker_forget_children(struct sup_worker *worker)
+{
+	for (size_t i = 0; i < worker->n_children; i++)
+		free(worker->children[i]);
+	free(worker->children);
+	worker->children = NULL;
+	worker->n_children = 0;
+}
+
+/* Another number of a child must not give it the count of another: counts go with their ids. No process of the worker runs. */
+static void
+take_children(struct sup_worker *worker, const struct config_controller *config)
+{
+	const unsigned first = metric_offset(M_DRIFT_REPAIRS_TOTAL);
+	uint64_t counts[CONFIG_CHILDREN_MAX] = {0};
+
+	_Static_assert(CONFIG_CHILDREN_MAX == 64, "as many as the metric has numbers");
+	for (size_t i = 0; i < config->n_children; i++)
+		for (size_t k = 0; k < worker->n_children; k++)
+			if (strcmp(config->children[i].id, worker->children[k]) == 0)
+				counts[i] = worker->base[first + k];
+	memcpy(&worker->base[first], counts, sizeof(counts));
+	worker_forget_children(worker);
+	worker->children = xcalloc(config->n_children + 1, sizeof(char *));
+	for (size_t i = 0; i < config->n_children; i++)
+		worker->children[worker->n_children++] = xstrdup(config->children[i].id);
+}
 
 /* Reads from its settings what the supervisor itself needs. */
 static void
@@ -29,6 +59,7 @@ read_settings(struct sup_worker *worker)
 	worker->remove_timeout_ns = config->remove_timeout_ns;
 	for (size_t i = 0; i < config->n_children; i++)
 		worker->holds |= config->children[i].owner == CONFIG_OWNER_FINALIZER;
+	take_children(worker, config);
 	config_controller_free(config);
 }
 

@@ -6,6 +6,7 @@
 #include "supervisor/worker.h"
 
 /* worker_config.c: another configuration, copied, for a worker without a process. The count of deaths and the list of poison objects begin anew. */
+void worker_forget_children(struct sup_worker *worker);
 void worker_take_config(struct sup_worker *worker, const char *config, size_t length);
 /* worker_process.c: forks it. LIFE_EVENT_NOT_FORKED follows from inside when that fails; its end is noted in its history, then comes LIFE_EVENT_DIED. */
 void worker_spawn(struct sup_worker *worker);

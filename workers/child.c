@@ -42,7 +42,7 @@ children_applied(struct children *children, size_t child, const char *body, size
 	char namespace_[256], name[256];
 
 	if (drift)
-		metric_add(M_DRIFT_REPAIRS_TOTAL, 0, 1);
+		metric_add(M_DRIFT_REPAIRS_TOTAL, (unsigned)child, 1);
 	if (!jsonscan_object(body, length, &info))
 		return;
 	mirror_put(mirror, body, length, STORE_FROM_WRITE);

@@ -9,12 +9,16 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/clock.h"
 #include "common/json.h"
 #include "common/kube/names.h"
 #include "common/kube/write.h"
 #include "common/log.h"
 #include "common/scoreboard.h"
 #include "workers/reconcile_internal.h"
+
+/* How often a child that is fought over is looked at. */
+#define FIGHT_LOOK_NS (5 * NSEC_PER_SEC)
 
 size_t
 reconcile_child(const struct reconcile *r)
@@ -178,7 +182,8 @@ reconcile_tell_fight(struct reconcile *r)
 		"say which field, and by whom",
 		r->fought);
 	r->waits = true;
-	r->again_ns = r->calm_ns;
+	/* A change that is waited with is not looked at before this: no longer than a repair may wait. */
+	r->again_ns = r->calm_ns < FIGHT_LOOK_NS ? r->calm_ns : FIGHT_LOOK_NS;
 }
 
 /* True if a write of this child is to be done. */

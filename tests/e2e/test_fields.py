@@ -261,3 +261,26 @@ def test_a_fight_slows_down_and_is_shown(site, objects):
     assert "changed by others again and again" in objects.condition(objects.nginx("web"))["message"]
     wait_for("repaired all the same", lambda: replicas(objects) == 2, seconds=60)
     quiet(site)
+
+
+def test_repairs_are_counted_by_child_whatever_its_place(site, objects):
+    def counted(child):
+        return site.metric("operatord_drift_repairs_total", controller="greeting", child=child)
+
+    def children(*names):
+        controllers = controllers_of("greeting")
+        controllers[0].update(children=[{"id": name, "template": {
+            "apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "${.metadata.name}-" + name}}} for name in names])
+        return site.write(site.main(controllers))
+
+    children("one", "two")
+    site.start("greeting")
+    make(objects)
+    ready(objects, objects.greeting("a"))
+    objects.kube.delete(objects.configmap("a-two"))
+    wait_for("the repair counted", lambda: counted("two") == 1)
+    children("two", "three")
+    site.operatord.ctl("reload")
+    wait_for("the new child", lambda: objects.kube.get_or_none(objects.configmap("a-three")))
+    wait_for("counts of the new children", lambda: "child=\"three\"" in site.http("/metrics")[1])
+    assert (counted("two"), counted("three"), counted("one")) == (1, 0, 0)

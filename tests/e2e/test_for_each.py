@@ -58,7 +58,7 @@ def test_one_of_many_is_repaired(site, objects):
     repairs = site.metric("operatord_drift_repairs_total")
     objects.kube.delete(objects.configmap("web-a"))
     settled(objects, "a", "b")
-    wait_for("the repair counted", lambda: site.metric("operatord_drift_repairs_total") == repairs + 1)
+    wait_for("the repair counted", lambda: site.metric("operatord_drift_repairs_total", controller="edge", child="config") == repairs + 1)
     objects.kube.merge(objects.edge("web"), {"spec": {"zones": ["a", "b", "c"]}})
     settled(objects, "a", "b", "c")
     assert site.metric("operatord_drift_repairs_total") == repairs + 1

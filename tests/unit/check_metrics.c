@@ -199,6 +199,22 @@ START_TEST(a_full_buffer_fails)
 }
 END_TEST
 
+START_TEST(numbered_series_have_the_names_of_the_configuration)
+{
+	char one[] = "web", two[] = "a-b";
+	char *const names[] = {one, two};
+	static uint64_t slots[METRIC_SLOTS_MAX] = {3, 0, 9};
+	struct buf out = BUF_INIT;
+
+	ck_assert(metrics[M_DRIFT_REPAIRS_TOTAL].labels[0].numbered);
+	metrics_put_numbered(&out, &metrics[M_DRIFT_REPAIRS_TOTAL], "controller=\"x\"", slots, names, 2);
+	ck_assert_str_eq(out.data,
+		"operatord_drift_repairs_total{controller=\"x\",child=\"web\"} 3\n"
+		"operatord_drift_repairs_total{controller=\"x\",child=\"a-b\"} 0\n");
+	buf_free(&out);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -213,6 +229,7 @@ main(void)
 	tcase_add_loop_test(tcase, pages, 0, COUNT(page_cases));
 	tcase_add_loop_test(tcase, label_values_are_escaped, 0, COUNT(labels));
 	tcase_add_test(tcase, a_full_buffer_fails);
+	tcase_add_test(tcase, numbered_series_have_the_names_of_the_configuration);
 	suite_add_tcase(suite, tcase);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_ENV);
