@@ -128,6 +128,20 @@ def test_a_cut_watch_is_open_again_within_a_second(greetings, reset):
     assert greetings.worker()["state"] == "live"
 
 
+def test_what_cuts_idle_connections_leaves_no_watch_blind(greetings):
+    """Cut again and again at once the distances grow; after ten seconds in which it stood a watch is open again within one, whatever was before."""
+    settle(greetings, "a")
+    for _ in range(3):
+        number = len(greetings.watches())
+        assert greetings.proxy.cut(path=greetings.path, query=WATCH) == 1
+        stood = greetings.reopened(number)
+    time.sleep(max(0.0, stood.time + 10.5 - time.monotonic()))
+    number, cut = len(greetings.watches()), time.monotonic()
+    assert greetings.proxy.cut(path=greetings.path, query=WATCH) == 1
+    assert greetings.reopened(number).time - cut < 1.0
+    assert len(greetings.lists()) == 1
+
+
 @pytest.mark.parametrize("at", [0, 1, 17, 150, 400, 2000])
 def test_cut_inside_an_event(greetings, at):
     """E49: the half that came is forgotten; the event comes again by the next watch, and is handled once."""
