@@ -177,5 +177,6 @@ kube_judge_explain(struct kube_result *result, const char *method, const char *p
 		result->message[0] != '\0' ? ": " : "", result->message, what != NULL ? "; " : "",
 		what != NULL ? what : "");
 	log_apply_mask(e.text);
+	log_apply_mask(result->reason);
 	memcpy(result->message, e.text, sizeof(e.text));
 }

@@ -15,7 +15,7 @@ bool kube_judge_body(struct kube_result *result, const char *body, size_t length
 const char *kube_status_phrase(int status);
 /*
  * Composes the message for people from what the judged result holds: "GET /apis/x: 403 Forbidden: WORDS; what to do". Masks secrets. Where the credentials come from is
- * not in it, since it goes to the cluster in conditions and Events: see kube_credentials_source().
+ * not in it, since it goes to the cluster in conditions and Events: see kube_credentials_source(). The reason is masked too.
  */
 void kube_judge_explain(struct kube_result *result, const char *method, const char *path);
 

@@ -72,7 +72,7 @@ parse_port(const char **p, struct kube_url *url, struct error *err)
 		return 0;
 	for (c++; *c >= '0' && *c <= '9' && port <= 65535; c++)
 		port = port * 10 + (unsigned)(*c - '0');
-	if (*c == '@' || strchr(c, '@') != NULL)
+	if (memchr(c, '@', strcspn(c, "/?#")) != NULL)
 		return error_set(err, -EINVAL, "credentials do not belong into the server's URL");
 	if (port == 0 || port > 65535 || (*c != '\0' && *c != '/' && *c != '?' && *c != '#'))
 		return error_set(err, -EINVAL, "the port must be a number from 1 to 65535");

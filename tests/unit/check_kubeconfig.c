@@ -96,6 +96,8 @@ static const struct {
 	{"kind: Pod\n" CLUSTER("server: 'https://h'"), "its kind is Pod"},
 	{"apiVersion: v2\n" CLUSTER("server: 'https://h'"), "its apiVersion is v2"},
 	{CLUSTER("server: 'https://u:p@h'"), "credentials"},
+	{CLUSTER("server: 'https://u@h'"), "credentials"},
+	{CLUSTER("server: 'https://u:1@h/a'"), "credentials"},
 	{CLUSTER("server: 'https://h', insecure-skip-tls-verify: 'yes'"), "true or false"},
 	{CLUSTER("server: 'https://h', insecure-skip-tls-verify: y"), "true or false"},
 	{CLUSTER("server: 'https://h', certificate-authority-data: 'Zg'"),
@@ -337,8 +339,8 @@ static const struct {
 	{CLUSTER("server: 'https://h', proxy-url: 'socks5://p:1080'"), NULL},
 	{CLUSTER("server: 'https://h', insecure-skip-tls-verify: Yes"), NULL},
 	{CLUSTER("server: 'https://h', insecure-skip-tls-verify: off"), NULL},
-	{CLUSTER("server: 'h:8080'"), NULL}, {CLUSTER("server: 'http://127.0.0.1:8001'"), NULL},
-	{"\xef\xbb\xbf" BASE, NULL}, /* E161 */
+	{CLUSTER("server: 'h:8080'"), NULL}, {CLUSTER("server: 'https://h:1/a@b'"), NULL},
+	{CLUSTER("server: 'http://127.0.0.1:8001'"), NULL}, {"\xef\xbb\xbf" BASE, NULL}, /* E161 */
 	{"contexts: [{name: y, context: {cluster: c}}]\nclusters: [{name: bad, cluster: {server: "
 	 "5}}, {name: c, cluster: {server: 'https://h'}}]\n",
 		"y"}, /* E9, E35 */
