@@ -94,6 +94,7 @@ def settle(greetings, names="abc"):
     greetings.start()
     for name in names:
         greetings.followed(name, "1")
+    greetings.reopened(0)  # live is said when the list is complete
     return greetings
 
 
