@@ -24,7 +24,9 @@ def apt_source():
     environment = dict(os.environ)
     if proxy.startswith("proxy='http"):
         environment.setdefault("http_proxy", proxy.split("'")[1])
-    return (mirrors or ["http://deb.debian.org/debian"])[0], environment
+    if not mirrors:
+        raise Unavailable(f"apt has no mirror of Debian {SUITE}")
+    return mirrors[0], environment
 
 
 def debian_root(name, packages=(), tools=()):
