@@ -7,5 +7,5 @@ tests_sim_sim_CPPFLAGS = $(AM_CPPFLAGS) $(CJSON_CFLAGS) -DSIM_EXAMPLES='"$(abs_t
 	-DSIM_GREETING='"$(abs_top_srcdir)/tests/sim/greeting.yaml"'
 tests_sim_sim_LDADD = libworkers.a libconfig.a libtemplate.a libkube.a libdevserver.a libcommon.a $(JQ_LIBS) $(SSL_LIBS) $(COMMON_LIBS)
 tests_sim_sim_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=template_compile,--wrap=template_free \
-	-Wl,--wrap=backoff_next,--wrap=mirror_trusted,--wrap=queue_new,--wrap=queue_add,--wrap=queue_done,--wrap=queue_retry
+	-Wl,--wrap=backoff_next,--wrap=status_diff,--wrap=mirror_trusted,--wrap=queue_new,--wrap=queue_add,--wrap=queue_done,--wrap=queue_retry
 TESTS += tests/sim/sim

@@ -176,7 +176,8 @@ self_check(const struct world_files *files)
 	} plants[] = {{PLANT_MISSED_DELETE, "missed deletion"},
 		{PLANT_MISSED_CHANGE, "missed change"}, {PLANT_LOST_WRITE, "lost write"},
 		{PLANT_NO_BOOKMARK, "dropped bookmark"}, {PLANT_RESET_BACKOFF, "reset backoff"},
-
+		{PLANT_RETRY_STORM, "retry storm"},
+		{PLANT_WRONG_STATUS, "right status overwritten"},
 		{PLANT_LOST_EVENT, "event lost while running"},
 		{PLANT_PRUNE_ON_DOUBT, "prune on doubt"}};
 	bool good = repeats(files);

@@ -62,6 +62,8 @@ enum sim_plant {
 	PLANT_NO_BOOKMARK,   /* BOOKMARK lines never arrive */
 	PLANT_RESET_BACKOFF, /* delays do not grow */
 	PLANT_PRUNE_ON_DOUBT, /* what was not listed yet counts as not there */
+	PLANT_RETRY_STORM,   /* whatever failed is tried again within milliseconds */
+	PLANT_WRONG_STATUS,  /* a status that is as wanted loses its conditions */
 	PLANT_LOST_EVENT,    /* a change while its object is being reconciled is forgotten */
 	PLANT_MAX
 };

@@ -13,8 +13,10 @@
 #include "tests/sim/sim.h"
 #include "workers/mirror.h"
 #include "workers/queue.h"
+#include "workers/status.h"
 
 #define RUNNING_MAX 64
+#define STORM_NS    (20 * NSEC_PER_MSEC)
 
 static enum sim_plant plant;
 static char running[RUNNING_MAX][64]; /* keys that are being reconciled, of all controllers */
@@ -26,7 +28,7 @@ sim_plant_fault(enum sim_plant which)
 	memset(running, 0, sizeof(running));
 }
 
-/* --- a delay that does not grow --- */
+/* --- a delay that does not grow, or is none --- */
 
 int64_t __real_backoff_next(
 	struct backoff *b, const struct backoff_policy *policy, int64_t now_ns, uint64_t random_);
@@ -39,8 +41,30 @@ __wrap_backoff_next(
 {
 	int64_t delay_ns = __real_backoff_next(b, policy, now_ns, random_);
 
+	if (plant == PLANT_RETRY_STORM && delay_ns > STORM_NS)
+		return STORM_NS;
 	return plant == PLANT_RESET_BACKOFF && policy->first_ns < delay_ns ? policy->first_ns
 									   : delay_ns;
+}
+
+/* --- a status that is as wanted, overwritten --- */
+
+cJSON *__real_status_diff(const cJSON *live, const cJSON *wanted, const char *const *owned,
+	size_t n_owned, const struct status_paths *ignored);
+cJSON *__wrap_status_diff(const cJSON *live, const cJSON *wanted, const char *const *owned,
+	size_t n_owned, const struct status_paths *ignored);
+
+cJSON *
+__wrap_status_diff(const cJSON *live, const cJSON *wanted, const char *const *owned, size_t n_owned,
+	const struct status_paths *ignored)
+{
+	cJSON *patch = __real_status_diff(live, wanted, owned, n_owned, ignored);
+
+	if (plant == PLANT_WRONG_STATUS && patch == NULL && owned != NULL) {
+		patch = cJSON_CreateObject();
+		cJSON_AddArrayToObject(patch, "conditions");
+	}
+	return patch;
 }
 
 /* --- deletion on a doubt --- */
