@@ -90,10 +90,11 @@ def test_printed_rights_name_their_places(site, kubectl, rights):
 def test_printed_rights_are_enough_and_needed(site, kubectl, objects, rights, everywhere):
     controllers = controllers_of("nginx")
     if everywhere:
-        controllers[0]["namespaces"] = "all"
+        controllers[0].update(namespaces="all", selector=f"of={site.namespace}")  # not what other tests leave in namespaces that go
     kubeconfig, printed = granted(site, kubectl, controllers)
     site.start("nginx", kubeconfig=kubeconfig)
-    objects.create_nginx("web", {"replicas": 1})
+    objects.kube.create(objects.nginx(), {"apiVersion": "stable.underneathall.com/v1", "kind": "Nginx",
+                                          "metadata": {"name": "web", "labels": {"of": site.namespace}}, "spec": {"replicas": 1}})
     wait_for("its child", lambda: objects.kube.get_or_none(objects.deployment("web-deploy")))
     objects.kube.merge(objects.nginx("web"), {"spec": {"replicas": 2}})
     wait_for("the change", lambda: objects.kube.get(objects.deployment("web-deploy"))["spec"]["replicas"] == 2)
