@@ -182,7 +182,8 @@ class Soak:
     def difference(self):
         """What is not as it should be, "" when nothing is."""
         greetings = {o["metadata"]["name"]: o for o in self.objects.kube.items(self.objects.greeting())}
-        texts = {o["metadata"]["name"]: o["data"] for o in self.objects.kube.items(self.objects.configmap()) if o["metadata"]["name"] in NAMES}
+        children = {o["metadata"]["name"]: o for o in self.objects.kube.items(self.objects.configmap()) if o["metadata"]["name"] in NAMES}
+        texts = {name: child["data"] for name, child in children.items()}
         if set(greetings) != set(self.wanted):
             return f"objects {sorted(greetings)}"
         for name, value in self.wanted.items():
@@ -193,7 +194,8 @@ class Soak:
             if status.get("configMap") != name or ready != ["True"] or status.get("observedGeneration") != greetings[name]["metadata"]["generation"]:
                 return f"the status of {name} is {status}"
         if set(texts) != set(self.wanted):
-            return f"children without an object: {sorted(set(texts) - set(self.wanted))}"
+            left = {name: children[name]["metadata"] for name in sorted(set(texts) - set(self.wanted))}
+            return f"children without an object: {left}"
         known = self.site.metric("operatord_objects", controller="greeting")
         return "" if known == len(self.wanted) else f"{known} objects are known, {len(self.wanted)} are there"
 
