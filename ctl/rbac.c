@@ -75,14 +75,9 @@ look_up(struct rbac *rbac, const struct kube_resource *wanted, struct kube_resou
 static bool
 look_up_child(struct rbac *rbac, const struct config_child *child, struct kube_resource *ret)
 {
-	struct kube_resource wanted = {0};
-	const char *slash = strchr(child->api_version, '/');
+	struct kube_resource wanted;
 
-	(void)snprintf(wanted.group, sizeof(wanted.group), "%.*s",
-		slash ? (int)(slash - child->api_version) : 0, child->api_version);
-	(void)snprintf(wanted.version, sizeof(wanted.version), "%s",
-		slash ? slash + 1 : child->api_version);
-	(void)snprintf(wanted.kind, sizeof(wanted.kind), "%s", child->kind);
+	kube_resource_of_kind(child->api_version, child->kind, &wanted);
 	return look_up(rbac, &wanted, ret);
 }
 

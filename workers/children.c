@@ -179,22 +179,6 @@ on_synced(void *data)
 
 /* --- kinds --- */
 
-static void
-parse_kind(const char *api_version, const char *name, struct kube_resource *ret)
-{
-	const char *slash = strchr(api_version, '/');
-
-	*ret = (struct kube_resource){0};
-	if (slash != NULL) {
-		snprintf(ret->group, sizeof(ret->group), "%.*s", (int)(slash - api_version),
-			api_version);
-		snprintf(ret->version, sizeof(ret->version), "%s", slash + 1);
-	} else {
-		snprintf(ret->version, sizeof(ret->version), "%s", api_version);
-	}
-	snprintf(ret->kind, sizeof(ret->kind), "%s", name);
-}
-
 static size_t
 kind_index(struct children *children, const struct config_child *child)
 {
@@ -215,9 +199,9 @@ has_kind(const struct children *children, const struct child_kind *kind)
 {
 	struct kube_resource wanted, known;
 
-	parse_kind(kind->api_version, kind->name, &wanted);
+	kube_resource_of_kind(kind->api_version, kind->name, &wanted);
 	for (size_t i = 0; i < children->n_kinds; i++) {
-		parse_kind(children->kinds[i].api_version, children->kinds[i].name, &known);
+		kube_resource_of_kind(children->kinds[i].api_version, children->kinds[i].name, &known);
 		if (strcmp(wanted.group, known.group) == 0 && strcmp(wanted.kind, known.kind) == 0)
 			return true;
 	}
@@ -275,7 +259,7 @@ start_kind(struct children *children, size_t i, struct loop *loop, struct kube *
 
 	if (children_kind_anywhere(children, i))
 		options.n_namespaces = 0;
-	parse_kind(kind->api_version, kind->name, &options.wanted);
+	kube_resource_of_kind(kind->api_version, kind->name, &options.wanted);
 	kind->mirror = mirror_new(loop, kube, &options, &callbacks);
 }
 

@@ -35,17 +35,13 @@ children_tie_flags(const char *owner, const char *bytes, const struct json_objec
 	return flags;
 }
 
-/* In the configuration, under this id; NULL: it is there no more. */
+/* In the configuration, under this id and of this kind; NULL: it is there no more. */
 static const struct config_child *
 config_of(const struct child_kind *kind, const struct store_view *view)
 {
-	const struct config_controller *config = kind->children->options.config;
+	const struct config_child *config = children_config(kind->children, view->child);
 
-	for (size_t i = 0; i < config->n_children; i++)
-		if (strcmp(config->children[i].id, view->child) == 0 &&
-			strcmp(config->children[i].kind, kind->name) == 0)
-			return &config->children[i];
-	return NULL;
+	return config != NULL && strcmp(config->kind, kind->name) == 0 ? config : NULL;
 }
 
 bool

@@ -10,8 +10,8 @@
 
 _Static_assert(CONFIG_PATHS_MAX <= 8, "a flag each");
 
-static const struct config_child *
-config_of(const struct children *children, const char *id)
+const struct config_child *
+children_config(const struct children *children, const char *id)
 {
 	const struct config_controller *config = children->options.config;
 
@@ -25,7 +25,7 @@ uint32_t
 children_taken(const struct children *children, const char *id, const char *bytes,
 	const struct json_object_info *info)
 {
-	const struct config_child *config = config_of(children, id);
+	const struct config_child *config = children_config(children, id);
 	cJSON *managers;
 	const cJSON *entry;
 	uint32_t flags = 0;

@@ -36,7 +36,9 @@ struct children {
 /* Of the fields that our manager holds; never 0. */
 uint64_t children_fields_hash(
 	const struct children *children, const char *bytes, const struct json_object_info *info);
-/* children_fields.c: CHILD_FLAG_TAKEN of an entry. */
+/* children_fields.c: the child in the configuration that has this id; NULL: there is none any more. */
+const struct config_child *children_config(const struct children *children, const char *id);
+/* CHILD_FLAG_TAKEN of an entry. */
 uint32_t children_taken(const struct children *children, const char *id, const char *bytes,
 	const struct json_object_info *info);
 /* children_deletion.c: marks of an entry whose owner and id are known; may it be pruned? */

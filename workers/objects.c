@@ -110,3 +110,12 @@ object_count(struct object_counts *counts, struct mirror *mirror, const struct s
 		mirror, view->namespace_, view->name, COUNT_MASK, (uint32_t)state << COUNT_SHIFT);
 	show(counts);
 }
+
+bool
+object_is(const char *bytes, size_t length, const char *uid)
+{
+	struct json_object_info info;
+
+	return jsonscan_object(bytes, length, &info) && info.uid.length == strlen(uid) &&
+	       memcmp(bytes + info.uid.start, uid, info.uid.length) == 0;
+}

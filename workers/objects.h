@@ -31,6 +31,9 @@ enum {
  */
 void object_entry(struct store_entry *entry);
 
+/* The object in an answer has this uid: it is not another one of the same name, made anew meanwhile. */
+bool object_is(const char *bytes, size_t length, const char *uid);
+
 /* How an object stands, for the metric. */
 enum object_state {
 	OBJECT_UNCOUNTED,

@@ -12,6 +12,7 @@
 
 #include "common/clock.h"
 #include "common/log.h"
+#include "common/kube/write.h"
 #include "common/memory.h"
 #include "common/scoreboard.h"
 #include "workers/reconcile_internal.h"
@@ -185,6 +186,19 @@ leave_quarantine(const struct reconcile *r)
 		return;
 	if (quarantine_leave(engine->quarantine, r->namespace_, r->name) && engine->cured != NULL)
 		engine->cured(engine->data, r->namespace_, r->name);
+}
+
+void
+reconcile_reread(struct reconcile *r, void (*answer)(void *r, const struct kube_result *result))
+{
+	struct engine *engine = r->engine;
+
+	r->request = kube_get(
+		engine->kube, &engine->resource, r->namespace_, r->name, NULL, answer, r);
+	if (r->request != NULL)
+		return;
+	reconcile_fail(r, VERDICT_UNAVAILABLE, "the object could not be read again");
+	reconcile_end(r);
 }
 
 void

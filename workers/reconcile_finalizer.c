@@ -107,19 +107,6 @@ on_reread(void *data, const struct kube_result *result)
 }
 
 static void
-reread(struct reconcile *r)
-{
-	struct engine *engine = r->engine;
-
-	r->request = kube_get(
-		engine->kube, &engine->resource, r->namespace_, r->name, NULL, on_reread, r);
-	if (r->request == NULL) {
-		reconcile_fail(r, VERDICT_UNAVAILABLE, "the object could not be read again");
-		reconcile_end(r);
-	}
-}
-
-static void
 on_patched(void *data, const struct kube_result *result)
 {
 	struct reconcile *r = data;
@@ -137,7 +124,7 @@ on_patched(void *data, const struct kube_result *result)
 	case KUBE_INVALID:
 		/* It changed; or its deletion began, and the server says so before it looks at the version. */
 		if (++r->rereads <= (result->outcome == KUBE_CONFLICT ? REREADS_MAX : 1)) {
-			reread(r);
+			reconcile_reread(r, on_reread);
 			return;
 		}
 		r->quiet = result->outcome == KUBE_CONFLICT;

@@ -99,6 +99,8 @@ void reconcile_finalizer_drop(struct reconcile *r);
 /* Taken off; failed() is called with the verdict when the server refuses. */
 void reconcile_finalizer_remove(struct reconcile *r, void (*then)(struct reconcile *r),
 	void (*failed)(struct reconcile *r));
+/* Asks the server for the object as it is now; a request that can't be made ends the run. */
+void reconcile_reread(struct reconcile *r, void (*answer)(void *r, const struct kube_result *result));
 /* The next steps. */
 void reconcile_delete(struct reconcile *r);
 void reconcile_remove(struct reconcile *r);

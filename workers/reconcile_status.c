@@ -196,17 +196,6 @@ learn(struct reconcile *r, const struct kube_result *result)
 	cJSON_Delete(answer);
 }
 
-/* The object that was read has our uid: it is not another one of the same name, made anew meanwhile. */
-static bool
-same_object(const struct reconcile *r, const struct kube_result *result)
-{
-	struct json_object_info info;
-
-	return jsonscan_object(result->body, result->body_length, &info) &&
-	       info.uid.length == strlen(r->uid) &&
-	       memcmp(result->body + info.uid.start, r->uid, info.uid.length) == 0;
-}
-
 static void
 on_reread(void *data, const struct kube_result *result)
 {
@@ -225,7 +214,7 @@ on_reread(void *data, const struct kube_result *result)
 		reconcile_end(r);
 		return;
 	}
-	if (r->not_found && engine->resource.has_status && same_object(r, result)) {
+	if (r->not_found && engine->resource.has_status && object_is(result->body, result->body_length, r->uid)) {
 		engine->resource.has_status = false;
 		log_warn("%s has no status subresource: the status is written to the object "
 			 "itself, which raises its generation",
@@ -233,19 +222,6 @@ on_reread(void *data, const struct kube_result *result)
 	}
 	mirror_put(engine->primary, result->body, result->body_length, STORE_FROM_SERVER);
 	reconcile_status(r);
-}
-
-static void
-reread(struct reconcile *r)
-{
-	struct engine *engine = r->engine;
-
-	r->request = kube_get(
-		engine->kube, &engine->resource, r->namespace_, r->name, NULL, on_reread, r);
-	if (r->request == NULL) {
-		reconcile_fail(r, VERDICT_UNAVAILABLE, "the object could not be read again");
-		reconcile_end(r);
-	}
 }
 
 static void
@@ -286,7 +262,7 @@ on_written(void *data, const struct kube_result *result)
 	case KUBE_NOT_FOUND:
 		r->not_found = result->outcome == KUBE_NOT_FOUND;
 		if (++r->rereads <= REREADS_MAX) {
-			reread(r);
+			reconcile_reread(r, on_reread);
 			return;
 		}
 		r->quiet = true;

@@ -103,17 +103,6 @@ on_patched(void *data, const struct kube_result *result)
 		again(release, result);
 }
 
-/* Not another one of its name, made later. */
-static bool
-is_same(const struct release *release, const struct kube_result *result)
-{
-	struct json_object_info info;
-
-	return jsonscan_object(result->body, result->body_length, &info) &&
-	       info.uid.length == strlen(release->uid) &&
-	       memcmp(result->body + info.uid.start, release->uid, info.uid.length) == 0;
-}
-
 /* --- the children of one that is gone --- */
 
 static void clear_children(struct release *release);
@@ -195,7 +184,7 @@ on_read(void *data, const struct kube_result *result)
 
 	release->request = NULL;
 	if (result->outcome == KUBE_NOT_FOUND ||
-		(result->outcome == KUBE_OK && !is_same(release, result))) {
+		(result->outcome == KUBE_OK && !object_is(result->body, result->body_length, release->uid))) {
 		release->gone = true;
 		if (release->leaving)
 			end_later(release);

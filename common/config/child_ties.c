@@ -30,12 +30,10 @@ config_kind_retained(const char *group, const char *kind)
 bool
 config_kind_retained_of(const char *api_version, const char *kind)
 {
-	const char *slash = strchr(api_version, '/');
-	char group[254] = "";
+	struct kube_resource resource;
 
-	if (slash && (size_t)(slash - api_version) < sizeof group)
-		memcpy(group, api_version, (size_t)(slash - api_version));
-	return config_kind_retained(group, kind);
+	kube_resource_of_kind(api_version, kind, &resource);
+	return config_kind_retained(resource.group, kind);
 }
 
 static const char *

@@ -114,3 +114,16 @@ kube_api_version(char out[320], const struct kube_resource *resource)
 	snprintf(out, 320, "%s%s%s", resource->group, resource->group[0] == '\0' ? "" : "/",
 		resource->version);
 }
+
+void
+kube_resource_of_kind(const char *api_version, const char *kind, struct kube_resource *ret)
+{
+	const char *slash = strchr(api_version, '/');
+
+	*ret = (struct kube_resource){0};
+	if (slash != NULL)
+		snprintf(ret->group, sizeof(ret->group), "%.*s", (int)(slash - api_version),
+			api_version);
+	snprintf(ret->version, sizeof(ret->version), "%s", slash != NULL ? slash + 1 : api_version);
+	snprintf(ret->kind, sizeof(ret->kind), "%s", kind);
+}

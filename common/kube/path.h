@@ -26,5 +26,7 @@ void kube_path_query(struct buf *out, const char *key, const char *value);
 int kube_resource_parse(const char *name, struct kube_resource *ret);
 /* "GROUP/VERSION" or "VERSION" */
 void kube_api_version(char out[320], const struct kube_resource *resource);
+/* What a manifest says: apiVersion "apps/v1" or "v1", and a kind. The rest is for discovery to find out. */
+void kube_resource_of_kind(const char *api_version, const char *kind, struct kube_resource *ret);
 
 #endif

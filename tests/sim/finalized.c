@@ -17,18 +17,6 @@
 #define FINALIZER  "operatord.io/default.greeting"
 #define HOLD       "example.com/hold"
 
-static cJSON *
-get(const char *path)
-{
-	struct buf body = BUF_INIT;
-	cJSON *answer = NULL;
-
-	if (sim_call("people", "GET", path, NULL, NULL, &body) == 200)
-		answer = json_parse(body.data, body.length, NULL);
-	buf_free(&body);
-	return answer;
-}
-
 static const cJSON *
 member(const cJSON *object, const char *key)
 {
@@ -95,7 +83,7 @@ before_write(const struct api_request *request)
 		sim_fail("a controller deletes %s: nothing there is to be deleted", path);
 		return;
 	}
-	cJSON *child = get(path), *greetings = get(GREETINGS);
+	cJSON *child = world_get(path), *greetings = world_get(GREETINGS);
 	const cJSON *owner = with_uid(greetings, owner_uid(child));
 	if (child && owner && !member(owner, "deletionTimestamp") && wants_child(owner))
 		sim_fail("a controller deletes %s, whose owner %s lives and wants it", path,
@@ -140,7 +128,7 @@ patch(const char *path, const char *body)
 static void
 unhold(const char *path)
 {
-	cJSON *object = get(path);
+	cJSON *object = world_get(path);
 
 	if (has_finalizer(object, HOLD))
 		patch(path, has_finalizer(object, FINALIZER)
@@ -220,7 +208,7 @@ check_child(const cJSON *child, const cJSON *greetings)
 void
 finalized_step(struct world *world)
 {
-	cJSON *greetings = get(GREETINGS), *children = get(CHILDREN);
+	cJSON *greetings = world_get(GREETINGS), *children = world_get(CHILDREN);
 	const cJSON *child;
 
 	(void)world;
@@ -241,7 +229,7 @@ check_greeting(const cJSON *greeting)
 	snprintf(path, sizeof(path), CHILDREN "/%s", name);
 	snprintf(words, sizeof(words), "Hello, %s!",
 		json_string(json_get(greeting, "spec", NULL), "audience", "world"));
-	cJSON *child = get(path);
+	cJSON *child = world_get(path);
 	if (has_finalizer(greeting, FINALIZER) != wanted)
 		sim_fail("Greeting %s%s %s our finalizer", name, leaves ? ", under deletion," : "",
 			wanted ? "lacks" : "still has");
@@ -257,7 +245,7 @@ check_greeting(const cJSON *greeting)
 void
 finalized_converged(struct world *world)
 {
-	cJSON *greetings = get(GREETINGS);
+	cJSON *greetings = world_get(GREETINGS);
 	const cJSON *greeting;
 
 	(void)world;

@@ -347,6 +347,18 @@ world_open(struct world *world, const struct world_files *files, const struct si
 		world_start(world, i);
 }
 
+cJSON *
+world_get(const char *path)
+{
+	struct buf body = BUF_INIT;
+	cJSON *answer = NULL;
+
+	if (sim_call("people", "GET", path, NULL, NULL, &body) == 200)
+		answer = json_parse(body.data, body.length, NULL);
+	buf_free(&body);
+	return answer;
+}
+
 void
 world_calm(struct world *world)
 {

@@ -51,6 +51,8 @@ void world_start(struct world *world, unsigned i);
 void world_kill(struct world *world, unsigned i);
 /* One thing that people, time or fate do, drawn by chance. */
 void world_act(struct world *world);
+/* What the server has at a path, past the network and its faults; NULL: nothing. cJSON_Delete(). */
+cJSON *world_get(const char *path);
 /* Fate has done its worst: no faults, everything runs. */
 void world_calm(struct world *world);
 
